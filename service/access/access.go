@@ -1,5 +1,5 @@
-// Package access decides which principal may do which action on what, and records the
-// actions in the audit log.
+// Package access decides which principal may perform which action on which object, and records the actions in the audit
+// log.
 //
 // It owns principals, roles, actions and the one table that relates them; every service
 // calls Check before it changes anything. It leaves authentication to package accounts
@@ -14,11 +14,10 @@ import (
 	"postern/platform/fault"
 )
 
-// Role is the role of a principal in a team.
+// Role is a principal's role in a team.
 type Role string
 
-// The roles. Workspace is that of a workspace key: it acts for one unclaimed
-// team and nothing else.
+// The roles. Workspace is the role of a workspace key, which acts for one unclaimed team and nothing else.
 const (
 	Owner     Role = "owner"
 	Member    Role = "member"
@@ -26,7 +25,7 @@ const (
 	Workspace Role = "workspace"
 )
 
-// Action is something a principal can ask for. The contract of an operation has the actions that it needs.
+// Action is something that a principal can do. An operation's contract names the actions that it requires.
 type Action = contract.Permission
 
 // The permissions of the contract.
@@ -47,7 +46,7 @@ const (
 
 	ExportRead     = contract.ReadExports
 	ExportCreate   = contract.CreateExports
-	ExportDownload = contract.DownloadExports // recorded of every download
+	ExportDownload = contract.DownloadExports // recorded for every download
 
 	AuditRead = contract.ReadAudit
 	UsageRead = contract.ReadUsage
@@ -63,7 +62,7 @@ const (
 	TenantRead   = contract.ReadTenants
 	TenantCreate = contract.CreateTenants
 	TenantUpdate = contract.UpdateTenants
-	TenantDelete = contract.DeleteTenants // an unused one
+	TenantDelete = contract.DeleteTenants // deletes an unused tenant
 
 	LoginRead   = contract.ReadLogin
 	LoginUpdate = contract.UpdateLogin
@@ -83,12 +82,12 @@ const (
 	InvitationCreate = contract.CreateInvitations
 	InvitationRevoke = contract.RevokeInvitations
 
-	// An account does these for itself, whatever its roles: with a code where it takes something over.
+	// Every account can do these for itself, whatever its roles. Claims and invitations also require a code.
 	WorkspaceClaim   = contract.ClaimWorkspaces
 	TeamCreate       = contract.CreateTeams
 	InvitationAccept = contract.AcceptInvitations
 	AccountRead      = contract.ReadAccounts
-	AccountUpdate    = contract.UpdateAccounts // its password, the ways it signs in, the sessions that end
+	AccountUpdate    = contract.UpdateAccounts // its password, sign-in methods and sessions
 	AccountDelete    = contract.DeleteAccounts
 	TokenRead        = contract.ReadTokens
 	TokenCreate      = contract.CreateTokens
@@ -99,39 +98,38 @@ const (
 // The other actions.
 const (
 	TenantErase Action = "tenant.erase" // deletes a tenant with people, keys or projects
-	// ExportMinted is needed besides where the zip holds new keys in plain text, and ExportSecrets where it holds
-	// secrets, which is recorded of each.
+	// An export also requires ExportMinted if the zip contains new keys in plain text, and ExportSecrets if it contains
+	// secrets. Both are recorded in the audit log.
 	ExportMinted  Action = "export.minted"
 	ExportSecrets Action = "export.secrets"
 
-	// An account does these for itself.
+	// Every account can do these for itself.
 	AccountCreate Action = "account.create"
 	AccountSignIn Action = "account.signin"
 	DeviceApprove Action = "device.approve"
 	DeviceDeny    Action = "device.deny"
 
-	// UserArrive is recorded of end users who sign in for the first time.
+	// UserArrive is recorded when an end user signs in for the first time.
 	UserArrive Action = "user.arrive"
 
-	// Postern does these itself, without a request.
+	// Postern does these by itself, without a request.
 	ProjectPurge   Action = "project.purge"
 	WebhookDisable Action = "webhook.disable"
-	DomainReport   Action = "domain.report" // the record of a host name is gone, or is back
+	DomainReport   Action = "domain.report" // a host name's record disappeared, or is back
 	WorkspacePurge Action = "workspace.purge"
 	AuditTrim      Action = models.AuditTrim // old entries were removed from an audit log
 
 	// OperatorChange appoints and dismisses operators.
 	OperatorChange Action = "operator.change"
 
-	// CredentialUse is recorded where a credential is refused, RequestMake where a
-	// request is refused for where it comes from, AuditGap where refusals came too
-	// fast to be recorded one by one.
+	// CredentialUse is recorded when a credential is refused, RequestMake when a request is refused because of its
+	// origin, and AuditGap when refusals arrive too fast to be recorded one by one.
 	CredentialUse Action = "credential.use"
 	RequestMake   Action = "request.make"
 	AuditGap      Action = "audit.gap"
 )
 
-// Actions lists what a role can grant.
+// Actions lists the actions that a role can grant.
 func Actions() []Action {
 	return []Action{
 		ProjectRead,
@@ -180,8 +178,7 @@ func Actions() []Action {
 	}
 }
 
-// Personal lists the actions that no role grants: an account does them for
-// itself.
+// Personal lists the actions that no role grants, because every account can do them for itself.
 func Personal() []Action {
 	return []Action{
 		WorkspaceClaim,
@@ -220,7 +217,7 @@ func Recorded() []Action {
 	)
 }
 
-// granted is the whole matrix; what is absent is denied.
+// granted is the whole matrix. An absent action is denied.
 var granted = map[Role]map[Action]bool{
 	Owner: except(),
 	// The owners of a team decide who is in it.
@@ -292,11 +289,11 @@ type Principal struct {
 	Account     string          // acc_…, "" for anonymous callers and workspace keys
 	Roles       map[string]Role // team id -> role
 	Token       string          // id of the credential: of a session, a workspace key, …
-	Scoped      bool            // a token speaks, for what Scopes cover and nothing else
+	Scoped      bool            // the caller uses a token, which is limited to Scopes
 	Scopes      []Scope
 	HomeTeam    string // where new projects go, "" without any team
 	Operator    bool   // of the installation
-	CommandLine bool   // a command on the server's own machine, which opens the database itself
+	CommandLine bool   // a command on the server's machine that opens the database directly
 	RemoteAddr  string
 	RequestID   string
 
@@ -315,7 +312,7 @@ func EndUser(id string) Principal { return Principal{user: id} }
 // Anonymous reports whether no credential was presented.
 func (p Principal) Anonymous() bool { return len(p.Roles) == 0 && p.Account == "" }
 
-// Teams lists the ids of the teams in which the principal has a role.
+// Teams lists the IDs of the teams in which the principal has a role.
 func (p Principal) Teams() []string {
 	ids := make([]string, 0, len(p.Roles))
 	for id := range p.Roles {
@@ -324,7 +321,7 @@ func (p Principal) Teams() []string {
 	return ids
 }
 
-// TeamsFor lists the ids of the teams in which the principal may do action.
+// TeamsFor lists the IDs of the teams in which the principal may perform the action.
 func (p Principal) TeamsFor(action Action) []string {
 	ids := []string{}
 	for id := range p.Roles {
@@ -338,9 +335,8 @@ func (p Principal) TeamsFor(action Action) []string {
 // May reports whether Check allows the principal action in the team.
 func (p Principal) May(team string, action Action) bool { return Check(p, team, action) == nil }
 
-// Check refuses an action on a team's objects: as not found if the principal has no
-// role in the team, which hides what exists in other teams; as forbidden if the role
-// does not allow it.
+// Check refuses an action on a team's objects unless the principal's role allows it. The error is NotFound if the
+// principal has no role in the team, which hides other teams' objects, and Forbidden otherwise.
 func Check(p Principal, team string, action Action) error {
 	if p.Anonymous() {
 		return fault.New(
@@ -367,14 +363,12 @@ func Check(p Principal, team string, action Action) error {
 	return nil
 }
 
-// NotFound returns the fault for objects that do not exist or that the caller may
-// not see.
+// NotFound returns the fault for objects that don't exist or that the caller may not see.
 func NotFound() error { return errNotFound }
 
 var errNotFound = fault.New(fault.NotFound, "not_found", "Not found, or you don't have access to it.")
 
-// OperatorsProject is Project for what only operators may do with a project, of
-// whichever team.
+// OperatorsProject is Project for actions that only operators may perform, on projects of any team.
 func OperatorsProject(tx *models.Tx, p Principal, ref string, action Action) (models.Project, error) {
 	if p.Anonymous() && !p.CommandLine {
 		return models.Project{}, Check(p, "", action)
@@ -393,8 +387,7 @@ func OperatorsProject(tx *models.Tx, p Principal, ref string, action Action) (mo
 	return project, nil
 }
 
-// CheckOperator refuses callers who are not operators of the installation. It
-// answers them as if there were nothing to see.
+// CheckOperator returns NotFound for callers who aren't operators of the installation.
 func CheckOperator(p Principal) error {
 	switch {
 	case p.Operator || p.CommandLine:

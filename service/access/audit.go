@@ -11,14 +11,13 @@ import (
 // Entry is one line of the audit log.
 type Entry struct {
 	Action  Action
-	Object  string            // id of what was acted on
-	Project string            // id of the project it belongs to, "" for none
-	Team    string            // "" for what belongs to the installation
+	Object  string            // ID of the object of the action
+	Project string            // ID of the object's project, "" for none
+	Team    string            // "" for the installation
 	Detail  map[string]string // facts other than the ids; never a secret
 
-	// Before and After are two states of one object, as structs of one type; nil before
-	// it was created or after it was deleted. The fields that differ are recorded, those
-	// that hold secrets without their values; see Compare.
+	// Before and After are two states of an object, as structs of the same type; nil before it was created or after it
+	// was deleted. The fields that differ are recorded. Secrets are recorded without their values; see Compare.
 	Before, After any
 }
 
@@ -43,7 +42,7 @@ func RecordServed(tx *models.Tx, p Principal, tenant models.Tenant, e Entry) err
 	return tx.AddTenantRevisions(tenant, models.Now())
 }
 
-// RecordRefused adds an entry about what was not done, with the refusal's code.
+// RecordRefused adds an entry about a refused action, with the code of the refusal.
 func RecordRefused(tx *models.Tx, p Principal, e Entry, code string) {
 	row := p.entry(e)
 	row.Outcome = models.OutcomeRefused
@@ -75,15 +74,15 @@ func (p Principal) entry(e Entry) models.AuditEntry {
 	}
 }
 
-// The actors that are no account.
+// The actors that aren't accounts.
 const (
 	ActorAnonymous    = "anonymous"
 	ActorSystem       = "system"        // Postern by itself
 	ActorCommandLine  = "command_line"  // on the machine of the database
-	ActorWorkspaceKey = "workspace_key" // followed by : and the team's id
+	ActorWorkspaceKey = "workspace_key" // followed by a colon and the team's ID
 )
 
-// Actor returns who acts: the id of an account or of an end user, or one of the actors that are neither.
+// Actor returns the ID of the acting account or end user, or one of the actors that are neither.
 func (p Principal) Actor() string {
 	switch {
 	case p.system:
@@ -103,12 +102,12 @@ func (p Principal) Actor() string {
 	return ActorAnonymous
 }
 
-// Refusal is the cause of a denied Check: the action and the team it was denied in. It is
-// written to the audit log and not shown to the caller.
+// Refusal is the cause of a denied Check: the action and the team. The audit log records it, but the caller doesn't see
+// it.
 type Refusal struct { //nolint:errname // it is a refusal before it is an error
 	Action  Action
 	Team    string
-	Project string // id, "" where it is not known
+	Project string // ID, "" if it isn't known
 }
 
 func (r *Refusal) Error() string { return "refused " + string(r.Action) + " in " + r.Team }

@@ -7,7 +7,8 @@ import (
 	"postern/platform/fault"
 )
 
-// inBin lists what can be done with a project in the trash: read it, export it, restore it and delete it permanently.
+// inBin lists the actions that are possible on a project in the trash: read it, export it, restore it and delete it
+// permanently.
 var inBin = []Action{
 	ProjectRead,
 	ProjectDelete,
@@ -25,7 +26,7 @@ var inBin = []Action{
 	TenantRead,
 }
 
-// Erased reports whether a project was permanently deleted from the trash. Its rows are being deleted.
+// Erased reports whether a project was permanently deleted from the trash. Its rows may not all be gone yet.
 func Erased(project models.Project) bool {
 	return project.PurgeAt != nil && !project.PurgeAt.After(models.Now())
 }

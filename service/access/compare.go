@@ -13,12 +13,11 @@ import (
 // hidden stands for the value of a secret. The fact that it changed isn't secret.
 const hidden = "***"
 
-// Compare returns the exported fields in which two structs of one type differ, by their
-// names in snake_case. It descends into lists of structs that have a Name, as in
-// versions/1.0.0/target, into embedded structs, whose fields it takes for the outer one's, and
-// into structs tagged audit:"each", as in requests_auth/mode. nil has no fields. Byte slices, types with a Reveal
-// method, and fields named Secret, Password or Hash show as ***. Identifiers and the times of a row are omitted because
-// the entry has them, as are fields tagged audit:"-".
+// Compare returns the exported fields in which two structs of the same type differ, by their names in snake_case. It
+// descends into lists of structs that have a Name, as in versions/1.0.0/target, into embedded structs, whose fields it
+// treats as the outer struct's, and into structs tagged audit:"each", as in requests_auth/mode. nil counts as a struct
+// without fields. Byte slices, types with a Reveal method, and fields named Secret, Password or Hash show as ***.
+// Identifiers and the times of a row are omitted because the entry has them, as are fields tagged audit:"-".
 func Compare(before, after any) (map[string]contract.AuditChange, error) {
 	changes := changeSet{}
 	b, a := structOf(before), structOf(after)
@@ -209,7 +208,7 @@ func show(was, is reflect.Value, secret bool) (contract.AuditChange, error) {
 	return contract.AuditChange{Before: before, After: after}, err
 }
 
-// shown is a value as JSON has it, for the entry is kept as such.
+// shown returns a value in its JSON form, in which the entry is stored.
 func shown(v reflect.Value, secret bool) (any, error) {
 	value := plain(v)
 	if value == nil && v.IsValid() && (v.Kind() == reflect.Bool || v.CanInt()) {

@@ -5,8 +5,9 @@ import (
 	"postern/platform/fault"
 )
 
-// CheckKeysMove refuses to give the keys of a team, or of one of its projects if project isn't "", to a team that has
-// keys with the same secrets, since a secret finds one key of a team. Revoked keys with such secrets are removed.
+// CheckKeysMove refuses to move the keys of a team, or of one of its projects if project isn't "", to a team that has
+// keys with the same secrets, because a secret identifies a key within its team. It removes revoked keys with such
+// secrets.
 func CheckKeysMove(tx *models.Tx, from, project, into string) error {
 	taken, err := tx.FreeHashes(from, project, into)
 	if err != nil || taken == 0 {

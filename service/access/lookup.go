@@ -13,8 +13,8 @@ import (
 // which names cannot.
 func isID(ref string) bool { return strings.Contains(ref, "_") }
 
-// Project finds a project by its name or id and checks that the principal may do
-// action with it. It refuses an anonymous caller before it looks anything up.
+// Project finds a project by its name or ID and checks that the principal may perform the action on it. It refuses an
+// anonymous caller before it looks anything up.
 func Project(tx *models.Tx, p Principal, ref string, action Action) (models.Project, error) {
 	if p.Anonymous() {
 		return models.Project{}, Check(p, "", action)
@@ -38,9 +38,8 @@ func findProject(tx *models.Tx, ref string) (models.Project, error) {
 	return project, nil
 }
 
-// Product finds a product by its id, or by its name in one of the principal's teams,
-// and checks that the principal may do action with it. It refuses an anonymous
-// caller before it looks anything up.
+// Product finds a product by its ID, or by its name in one of the principal's teams, and checks that the principal may
+// perform the action on it. It refuses an anonymous caller before it looks anything up.
 func Product(tx *models.Tx, p Principal, ref string, action Action) (models.Product, error) {
 	if p.Anonymous() {
 		return models.Product{}, Check(p, "", action)
@@ -52,10 +51,9 @@ func Product(tx *models.Tx, p Principal, ref string, action Action) (models.Prod
 	return row, Check(p, row.TeamID, action)
 }
 
-// Tenant finds a tenant by its id, or a team's by its name in one of the principal's
-// teams, and checks that the principal may do action with it. It returns the id of
-// the tenant's team as well, and refuses an anonymous caller before it looks anything
-// up.
+// Tenant finds a tenant by its ID, or a team's tenant by its name in one of the principal's teams, and checks that the
+// principal may perform the action on it. It also returns the ID of the tenant's team. It refuses an anonymous caller
+// before it looks anything up.
 func Tenant(tx *models.Tx, p Principal, ref string, action Action) (models.Tenant, string, error) {
 	if p.Anonymous() {
 		return models.Tenant{}, "", Check(p, "", action)
@@ -77,7 +75,7 @@ func Tenant(tx *models.Tx, p Principal, ref string, action Action) (models.Tenan
 	return row, project.TeamID, CheckProject(p, project, action)
 }
 
-// TeamOf returns the id of the team that a tenant belongs to, its own or its project's. It checks no permission.
+// TeamOf returns the ID of the team that a tenant belongs to: its own or its project's. It checks no permission.
 func TeamOf(tx *models.Tx, tenant models.Tenant) (string, error) {
 	switch {
 	case tenant.TeamID != nil:

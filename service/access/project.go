@@ -7,8 +7,8 @@ import (
 	"postern/models"
 )
 
-// CheckProject is Check for what belongs to a project. Changes of a project in the trash are
-// refused as Conflict with the code project_deleted.
+// CheckProject is Check for a project and its objects. Changes to a project in the trash are refused as Conflict with
+// the code project_deleted.
 func CheckProject(p Principal, project models.Project, action Action) error {
 	err := Check(p, project.TeamID, action)
 	if refusal, ok := errors.AsType[*Refusal](err); ok {
@@ -20,8 +20,8 @@ func CheckProject(p Principal, project models.Project, action Action) error {
 	return checkBin(project, action)
 }
 
-// Projects checks that the principal may do action with each of the projects, which
-// are ids. It fails if one of them may not be seen.
+// Projects checks that the principal may perform the action on each of the projects, which are IDs. It fails if the
+// principal may not see one of them.
 func Projects(tx *models.Tx, p Principal, ids []string, action Action) error {
 	teams, err := tx.TeamsOfProjects(ids)
 	if err != nil {

@@ -44,9 +44,8 @@ var quotaNames = map[models.QuotaKind]string{
 	models.QuotaApprovals: "approvals",
 }
 
-// CheckQuota refuses one more row of a kind to an unclaimed workspace that is full.
-// Claimed teams are not limited. The rows counted are of the team itself or of its
-// projects.
+// CheckQuota refuses another row of a kind if an unclaimed workspace has reached its quota. It counts the rows of the
+// team itself and of its projects. Claimed teams have no quota.
 func CheckQuota(tx *models.Tx, teamID string, kind models.QuotaKind) error {
 	most, known := workspaceQuota[kind]
 	if !known {
@@ -63,7 +62,8 @@ func CheckQuota(tx *models.Tx, teamID string, kind models.QuotaKind) error {
 		"add more.", humanize.Comma(most), quotaNames[kind])
 }
 
-// Room returns how many more rows of a kind an unclaimed workspace can have, -1 for a claimed team: any number.
+// Room returns how many more rows of a kind an unclaimed workspace can have, or -1 for a claimed team, which has no
+// quota.
 func Room(tx *models.Tx, teamID string, kind models.QuotaKind) (int64, error) {
 	most := workspaceQuota[kind]
 	count, unclaimed, err := tx.CountForQuota(teamID, kind, most)
@@ -85,8 +85,7 @@ func IsUnclaimed(tx *models.Tx, teamID string) (bool, error) {
 	return team.ClaimedAt == nil, nil
 }
 
-// CheckRelations refuses relations that were added in the transaction if an unclaimed
-// workspace has too many with them.
+// CheckRelations refuses the relations that were added in the transaction if an unclaimed workspace now has too many.
 func CheckRelations(tx *models.Tx, teamID string) error {
 	most := workspaceQuota[models.QuotaRelations]
 	count, unclaimed, err := tx.CountForQuota(teamID, models.QuotaRelations, most+1)
@@ -101,8 +100,8 @@ func CheckRelations(tx *models.Tx, teamID string) error {
 		humanize.Comma(most))
 }
 
-// CheckDocuments refuses a document that was set in the transaction if an unclaimed workspace has too many with it, or
-// too large ones together.
+// CheckDocuments refuses a document that was set in the transaction if an unclaimed workspace now has too many
+// documents, or too many bytes of them.
 func CheckDocuments(tx *models.Tx, teamID string) error {
 	most := workspaceQuota[models.QuotaDocuments]
 	count, unclaimed, err := tx.CountForQuota(teamID, models.QuotaDocuments, most+1)

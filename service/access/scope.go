@@ -12,11 +12,11 @@ type Scope string
 
 // The scopes. None includes another.
 const (
-	ScopeRead   Scope = "read"   // see projects, keys, logins, products, tenants, usage, teams
-	ScopeWrite  Scope = "write"  // make, change and claim projects and their logins, products, tenants
-	ScopeKeys   Scope = "keys"   // make, change and end API keys
-	ScopeExport Scope = "export" // take projects away
-	ScopeUsers  Scope = "users"  // see and change the end users and groups of tenants; what SCIM needs
+	ScopeRead   Scope = "read"   // read projects, keys, logins, products, tenants, usage, teams
+	ScopeWrite  Scope = "write"  // create, change and claim projects and their logins, products, tenants
+	ScopeKeys   Scope = "keys"   // create, change and revoke API keys
+	ScopeExport Scope = "export" // export projects
+	ScopeUsers  Scope = "users"  // read and change the end users and groups of tenants; required by SCIM
 	ScopeAdmin  Scope = "admin"  // teams, members, audit log, access tokens, webhooks
 )
 
@@ -74,22 +74,21 @@ var needed = map[Action]Scope{
 	WebhookRead:      ScopeAdmin,
 	WebhookChange:    ScopeAdmin,
 	AuditRead:        ScopeAdmin,
-	AccountDelete:    ScopeAdmin, // with the password
+	AccountDelete:    ScopeAdmin, // the password is required too
 	TokenRead:        ScopeAdmin,
 	TokenCreate:      ScopeAdmin,
 	TokenUpdate:      ScopeAdmin,
 	TokenRevoke:      ScopeAdmin,
 }
 
-// Covers reports whether a token with these scopes may be used for the action, if
-// its account may do it.
+// Covers reports whether a token with these scopes may be used for an action that its account may perform.
 func Covers(scopes []Scope, action Action) bool {
 	scope, ok := needed[action]
 	return ok && slices.Contains(scopes, scope)
 }
 
-// Within refuses what the principal's token was not given. It asks for no role:
-// that is for lists over all teams, which hold what each role may see.
+// Within refuses an action that the scopes of the principal's token don't cover. It doesn't check roles: it is for
+// lists over all teams, which show what each role may see.
 func Within(p Principal, action Action) error { return within(p, "", action) }
 
 func within(p Principal, team string, action Action) error {
@@ -116,8 +115,8 @@ func joined(scopes []Scope) string {
 	return strings.Join(names, ", ")
 }
 
-// CheckSelf refuses an action on the caller's own account to a caller that is not an
-// account, and to a token without the scope.
+// CheckSelf refuses an action on the caller's own account if the caller isn't an account, or uses a token without the
+// scope.
 func CheckSelf(p Principal, action Action) error {
 	switch {
 	case p.Anonymous():

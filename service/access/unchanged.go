@@ -8,8 +8,7 @@ import (
 	"postern/platform/fault"
 )
 
-// ETag returns the entity tag of a row that was last changed at updated, for
-// If-Match.
+// ETag returns the entity tag for If-Match of a row that was last changed at updated.
 func ETag(updated time.Time) string { return strconv.FormatInt(updated.UnixMicro(), 36) }
 
 // Unchanged refuses a change unless ifMatch is one of the current entity tags (RFC
@@ -21,7 +20,7 @@ func Unchanged(ifMatch string, now ...string) error {
 	return Stale()
 }
 
-// Stale returns the fault of a change that is based on an old state.
+// Stale returns the fault for a change that is based on an old state.
 func Stale() error {
 	return fault.New(fault.Stale, "changed_concurrently",
 		"This was changed since you loaded it. Reload it and try again.")
@@ -30,5 +29,5 @@ func Stale() error {
 var errChangedConcurrently = fault.New(fault.Conflict, "changed_concurrently",
 	"This was changed by another request. Reload it and try again.")
 
-// ChangedConcurrently returns the error for a change that another one came before: Conflict changed_concurrently.
+// ChangedConcurrently returns the error for a change that lost a race with another one: Conflict changed_concurrently.
 func ChangedConcurrently() error { return errChangedConcurrently }

@@ -1,8 +1,8 @@
 // Package audit reads and verifies the audit log, and records refused requests.
 //
-// It owns the queries of the log, the verification of its chains, and the bounds on what
-// refused requests may write. It leaves the entries of changes to package access, which
-// writes them in the transaction of the change, and the chaining of entries to models.
+// It owns the queries of the log, the verification of its chains, and the limits on entries about refused requests. It
+// leaves the entries about changes to package access, which writes them in the transaction of the change, and the
+// chaining of entries to package models.
 package audit
 
 import (
@@ -33,10 +33,10 @@ type Service struct {
 // Log is one page of a team's entries.
 type Log struct {
 	models.List[contract.AuditEntry]
-	Team string // id, "" for what belongs to no team
+	Team string // ID, "" for entries that belong to no team
 }
 
-// List is Log without the team.
+// List returns the entries of Log, without the team.
 func (s *Service) List(
 	ctx context.Context, p access.Principal, in contract.AuditList,
 ) (models.List[contract.AuditEntry], error) {
@@ -44,8 +44,8 @@ func (s *Service) List(
 	return found.List, err
 }
 
-// Log lists the entries that a request selects. One about a project or an object continues in the chains of the
-// workspaces that were merged into the team.
+// Log lists the entries that a request selects. If it is about a project or an object, the list continues in the chains
+// of workspaces that were merged into the team.
 func (s *Service) Log(ctx context.Context, p access.Principal, in contract.AuditList) (Log, error) {
 	tx := s.DB.Read(ctx)
 	r, err := newReading(tx, p, in)
@@ -231,12 +231,12 @@ func entryOf(row *models.AuditEntry) contract.AuditEntry {
 	}
 }
 
-// Choice is something that entries can be filtered by.
+// Choice is a value that entries can be filtered by.
 type Choice struct{ Value, Title string }
 
-// Choices are a principal's choices in the filters.
+// Choices are the values that a principal can filter by.
 type Choices struct {
-	Teams        []Choice // whose log they may read
+	Teams        []Choice // whose log the principal may read
 	Projects     []Choice // of the team
 	MoreProjects bool     // the team has too many to list, and Projects is empty
 }
@@ -244,7 +244,7 @@ type Choices struct {
 // maxProjects bounds how many projects there are to choose from.
 const maxProjects = 200
 
-// Choices lists them for one team's log.
+// Choices returns the choices for one team's log.
 func (s *Service) Choices(ctx context.Context, p access.Principal, team string) (Choices, error) {
 	var out Choices
 	tx := s.DB.Read(ctx)

@@ -14,9 +14,9 @@ import (
 	"postern/service/access"
 )
 
-// The number of refusals that are written in a minute: perSource for one caller (one IPv4 address, or one IPv6 network
-// of 64 bits, which is what one household has), and perMinute for all callers together. Further refusals are counted,
-// and one entry reports their number.
+// The numbers of refusals that are written per minute: perSource for one caller (one IPv4 address, or one IPv6 network
+// of 64 bits, the size that a household gets), and perMinute for all callers together. Further refusals are only
+// counted, and one entry reports their number.
 const (
 	perSource = 20
 	perMinute = 300
@@ -25,7 +25,7 @@ const (
 // writeWithin bounds how long a refused caller's entry may take.
 const writeWithin = 5 * time.Second
 
-// Refusals records what was refused. It has its own transaction, since what is refused leaves none.
+// Refusals records refused requests. It uses its own transaction, because a refused request doesn't commit one.
 type Refusals struct {
 	DB        *models.DB
 	Log       *slog.Logger
@@ -36,14 +36,13 @@ type Refusals struct {
 	mu      sync.Mutex
 	minute  int64
 	count   int            // of entries in this minute
-	sources map[string]int // those that have written in this minute
+	sources map[string]int // entries in this minute, by source
 	dropped int64
-	late    *time.Timer // reports what was dropped if nothing else comes
+	late    *time.Timer // reports the dropped refusals if no other one follows
 }
 
-// Add records one refusal with its stable code. The entry must not hold what was
-// presented: neither the credential nor anything that a caller may have mistaken
-// for another field.
+// Add records one refusal with its stable code. The entry must not contain input of the caller: neither the credential
+// nor a value that the caller may have put into the wrong field.
 func (r *Refusals) Add(ctx context.Context, p access.Principal, e access.Entry, code string) {
 	now := models.Now
 	if r.Now != nil {
@@ -58,7 +57,7 @@ func (r *Refusals) Add(ctx context.Context, p access.Principal, e access.Entry, 
 	}, ok || gap > 0)
 }
 
-// Flush writes down what was dropped so far.
+// Flush records the number of refusals that were dropped so far.
 func (r *Refusals) Flush(ctx context.Context) {
 	r.mu.Lock()
 	gap := r.dropped

@@ -13,8 +13,7 @@ import (
 	"postern/platform/secrets"
 )
 
-// FileSink appends lines to a file, which another program may move away between two
-// deliveries.
+// FileSink appends lines to a file. Other programs, such as logrotate, may move the file away between two deliveries.
 type FileSink string
 
 // Deliver implements Sink. The lines are on the disk when it returns.
@@ -37,13 +36,13 @@ func (f FileSink) Deliver(_ context.Context, lines []byte) error {
 // webhookWithin bounds one delivery.
 const webhookWithin = 10 * time.Second
 
-// WebhookSink posts lines as application/x-ndjson to a URL of the operator.
+// WebhookSink posts lines as application/x-ndjson to a URL that the operator configured.
 type WebhookSink struct {
 	URL   string
 	Token secrets.Secret // sent as a bearer token; "" for none
 }
 
-// Deliver implements Sink. Only a status of 2xx keeps the lines; redirects are not followed.
+// Deliver implements Sink. Only a 2xx status confirms the lines. Redirects aren't followed.
 func (w WebhookSink) Deliver(ctx context.Context, lines []byte) error {
 	ctx, stop := context.WithTimeout(ctx, webhookWithin)
 	defer stop()

@@ -23,25 +23,25 @@ const (
 	streamBatch = 200             // entries that are delivered at a time
 )
 
-// Sink takes lines of the stream. It returns nil once they are kept.
+// Sink stores lines of the stream. It returns nil once they are stored.
 type Sink interface {
 	Deliver(ctx context.Context, lines []byte) error
 }
 
-// Stream delivers the entries of all chains to a sink, each at least once and in the order
-// of its chain. A line is {"hash":…,"entry":…}: the hash is the SHA-256 of the entry's bytes,
-// and the entry's member Previous is the hash of the line before it in its chain.
+// Stream delivers the entries of all chains to a sink, each at least once, in the order of their chain. A line is
+// {"hash":…,"entry":…}: the hash is the SHA-256 of the entry's bytes, and the entry's member Previous is the hash of
+// the line before it in its chain.
 type Stream struct {
 	DB       *models.DB
 	Name     string // for the log
 	Sink     Sink
-	Position string // file that remembers what was delivered
+	Position string // file with the position of the last delivery
 	Log      *slog.Logger
 
 	failing bool
 }
 
-// Run delivers entries until ctx ends, and then those that are left.
+// Run delivers entries until ctx ends, and then the remaining ones.
 func (s *Stream) Run(ctx context.Context) {
 	pause := streamEvery
 	for {
@@ -75,7 +75,7 @@ func (s *Stream) report(err error) {
 	s.failing = err != nil
 }
 
-// Once delivers the entries that have not been delivered.
+// Once delivers the entries that haven't been delivered yet.
 func (s *Stream) Once(ctx context.Context) error {
 	position, err := s.read()
 	if err != nil {

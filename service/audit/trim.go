@@ -40,16 +40,15 @@ func startOf(tx *models.Tx, team string) (Head, error) {
 	return Head{number, record.Detail[trimHash]}, nil
 }
 
-// Trimmer removes the entries of all chains from before a time. In each chain one more entry
-// records the last that was removed, so that the rest can be verified. The newest entry
-// always stays.
+// Trimmer removes entries from before a time from all chains. An additional entry in each chain records the last
+// removed one, so that the rest can be verified. The newest entry always stays.
 type Trimmer struct {
 	DB      *models.DB
-	Streams []*Stream // entries that these have not delivered stay
+	Streams []*Stream // entries that these haven't delivered yet stay
 }
 
-// Trim removes entries from before the time given. A chain whose entries are not what was recorded stays unchanged: its
-// removal would hide that. An error about one chain does not keep the others.
+// Trim removes entries from before the given time. It leaves a chain unchanged if its entries were altered, because
+// trimming would hide that. An error in one chain doesn't stop the others.
 func (t *Trimmer) Trim(ctx context.Context, before time.Time) error {
 	chains, err := t.DB.Read(ctx).AuditChains()
 	if err != nil {
@@ -60,8 +59,8 @@ func (t *Trimmer) Trim(ctx context.Context, before time.Time) error {
 	})
 }
 
-// Drop removes chains of teams that do not exist any more. One whose entries are not what was recorded stays, and so
-// does one that has got another entry since it was listed.
+// Drop removes the chains of teams that no longer exist. It keeps chains whose entries were altered, and chains with a
+// new entry since they were listed.
 func (t *Trimmer) Drop(ctx context.Context, gone []models.AuditChain) error {
 	return t.each(ctx, gone, func(chain models.AuditChain, delivered int64) error {
 		if delivered < chain.Number {

@@ -7,8 +7,8 @@ import (
 	"postern/platform/fault"
 )
 
-// Limits on verifications: any reader of a log can start one as often as they like,
-// and the database is needed for everything else too.
+// Limits on verifications: any reader of a log can start them as often as they like, and everything else needs the
+// database too.
 const (
 	verifyWithin = 30 * time.Second // one of them; some million entries
 	maxVerifying = 4                // at once, of all teams

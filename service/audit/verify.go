@@ -16,14 +16,14 @@ import (
 	"postern/service/access"
 )
 
-// Head is the end of a chain: the number of its last entry, 0 without any, and that
-// entry's hash. A kept Head shows later whether the entries before it are unchanged.
+// Head is the end of a chain: the number of its last entry (0 for an empty chain) and that entry's hash. A Head that
+// was kept proves later whether the entries up to it are unchanged.
 type Head struct {
 	Number int64
 	Hash   string
 }
 
-// String is the spelling in which heads are kept: the number, a colon, the hash.
+// String returns the form in which heads are kept: the number, a colon, and the hash.
 func (h Head) String() string { return strconv.FormatInt(h.Number, 10) + ":" + h.Hash }
 
 // parseHead reads a head as String writes it; "" is the zero Head.
@@ -40,9 +40,9 @@ func parseHead(text string) (Head, error) {
 	return Head{Number: n, Hash: hash}, nil
 }
 
-// Verify verifies the whole chain of a team. If a head is sent that was kept earlier, the chain has to contain it. A
-// team has one verification at a time. Errors other than those of access: Invalid invalid_head, TooMany
-// verification_under_way, Unavailable verification_too_long.
+// Verify verifies the whole chain of a team. If the request has a head that was kept earlier, the chain has to contain
+// it. Each team can have one verification at a time. Errors in addition to those of access: Invalid invalid_head,
+// TooMany verification_under_way, Unavailable verification_too_long.
 func (s *Service) Verify(
 	ctx context.Context, p access.Principal, in contract.AuditVerification,
 ) (verdict contract.AuditVerdict, err error) {
@@ -74,8 +74,8 @@ func (s *Service) Verify(
 }
 
 // VerifyAll verifies all chains of a database, or the one of in.Team, which may be contract.Installation. A head
-// belongs to one chain, so in.Head needs in.Team. It checks no permission: callers of it can open the database. Errors:
-// Invalid invalid_head, team_required and team_not_found.
+// belongs to one chain, so in.Head needs in.Team. It checks no permission, because its callers can open the database.
+// Errors: Invalid invalid_head, team_required and team_not_found.
 func VerifyAll(
 	ctx context.Context, db *models.DB, in contract.AuditVerification,
 ) (verdicts []contract.AuditVerdict, err error) {

@@ -68,9 +68,8 @@ func (s *Service) RemoveManagedMember(ctx context.Context, admin, group, user st
 	return err
 }
 
-// memberOf returns the user of a tenant with an id or a verified email address: anyone can claim an
-// address that no provider has verified. Several users can have one address, because users are told
-// apart by their provider.
+// memberOf returns the user of a tenant with an id or a verified email address: anyone can claim an address that no
+// provider has verified. Several users can have the same address, because users are told apart by their provider.
 func memberOf(tx *models.Tx, tenant, ref string) (models.EndUser, error) {
 	unknown := fault.InvalidField("/user", "unknown_user", "No user has the ID or verified email address %q.", ref)
 	found, err := tx.EndUsersWithin(tenant, []string{ref})

@@ -12,7 +12,7 @@ import (
 var errUserNameTaken = takenField("/user_name", "user_name_taken", "The tenant already has a user with this user name.",
 	"Use another user name.")
 
-// shownAs returns what a provisioning system is told that a user is called.
+// shownAs returns the user name that a provisioning system gets.
 func shownAs(row models.EndUser) string { return cmp.Or(orEmpty(row.UserName), row.Email) }
 
 // isDistinct fails if another user is called the same. Users with user names can share an address, but one who is known

@@ -19,10 +19,9 @@ const (
 // recheckBatch is how many names are read at a time.
 const recheckBatch = 100
 
-// Recheck looks up the TXT records that are due. A name whose record has disappeared stays
-// served, since a mistake at a name server must not stop an API: its team is told by an
-// audit entry, an event and the pages, and another team can verify it a week later. Domains that share a record are
-// checked, and reported, once.
+// Recheck looks up the TXT records that are due. A name whose record has disappeared stays served, since a mistake at a
+// name server must not stop an API: its team is notified by an audit entry, an event and the pages, and another team
+// can verify it a week later. Domains that share a record are checked, and reported, once.
 func (s *Service) Recheck(ctx context.Context) error {
 	for {
 		now := models.Now()

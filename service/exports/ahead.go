@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 )
 
-// Rows are read in batches of aheadRows, of which aheadBatches are in memory.
+// Rows are read in batches of aheadRows, with at most aheadBatches in memory.
 const (
 	aheadRows    = 256
 	aheadBatches = 4

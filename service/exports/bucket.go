@@ -30,9 +30,8 @@ const (
 	discardIn   = 10 * time.Second // for those under way of a discarded draft, and for its removal
 )
 
-// Bucket is a Store in an S3-compatible bucket. A file is an upload in several parts, which
-// can be read only once it is completed. The operator chooses the bucket, so that its address
-// is not checked as those of customers are.
+// Bucket is a Store in an S3-compatible bucket. A file is a multipart upload, which can be read only once it is
+// completed. The operator chooses the bucket, so its address isn't restricted like those of customers.
 type Bucket struct {
 	name, prefix string
 	patience     time.Duration // of downloads
@@ -41,8 +40,8 @@ type Bucket struct {
 	closeIdle    func()
 }
 
-// ErrRefused means that the settings of a bucket are wrong: its server answered and refused
-// this one, or no credentials were found.
+// ErrRefused means that the settings of a bucket are wrong: the bucket's server refused a request, or no credentials
+// were found.
 var ErrRefused = errors.New("refused")
 
 // errDiscarded ends the content of a discarded draft.
@@ -111,8 +110,8 @@ func (b *Bucket) Close() error {
 	return nil
 }
 
-// Check checks that the bucket answers and that this server may list it. Its error is an
-// ErrRefused if the settings are wrong, and an ErrStoreDown if the bucket does not answer.
+// Check checks that the bucket responds and that this server may list it. Its error is an ErrRefused if the settings
+// are wrong, and an ErrStoreDown if the bucket doesn't respond.
 func (b *Bucket) Check(ctx context.Context) error {
 	if _, err := b.credentials.GetWithContext(&credentials.CredContext{Context: ctx}); err != nil {
 		return fmt.Errorf("%w: %w", ErrRefused, err)
@@ -170,8 +169,8 @@ func (b *Bucket) Open(ctx context.Context, a Attempt) (io.ReadSeekCloser, error)
 	return o, nil
 }
 
-// Remove implements Store. A part of a draft that is being written may arrive after its upload was aborted; the draft's
-// Discard or Sweep removes it.
+// Remove implements Store. A part of a draft may arrive after its upload was aborted; the draft's Discard or Sweep
+// removes it.
 func (b *Bucket) Remove(ctx context.Context, export string) error {
 	return b.remove(ctx, b.prefix+prefixOf(export))
 }

@@ -15,26 +15,24 @@ import (
 	"postern/platform/fault"
 )
 
-// A worker renews its lease with every progress report. After leaseFor without one it
-// counts as dead.
+// A worker renews its lease with every progress report. Without one for leaseFor, it is considered dead.
 const (
 	leaseFor    = 10 * time.Second
 	reportEvery = time.Second
 )
 
-// WaitingForStore is the part of an export that waits for a store that does not answer.
+// WaitingForStore is the current part of an export that waits for an unavailable store.
 const WaitingForStore = "waiting for the export storage"
 
 // storeAgain is the pause before an export tries such a store again.
 const storeAgain = 15 * time.Second
 
-// Build builds an export, unless it is finished or another worker has its lease. It can be
-// stopped at any point and called again. On an error the export stays unfinished for
-// another attempt. It is marked failed if final is set, or if every attempt would fail.
+// Build builds an export, unless it is finished or another worker has its lease. It can be stopped at any point and
+// called again. After an error, the export stays unfinished for another attempt. It is marked failed if final is set,
+// or if every attempt would fail.
 //
-// While the store does not answer, the export is queued again, and the error says when to
-// call Build again (fault.RetryAfter), whether final is set or not. An export that has waited
-// for TTL fails.
+// While the store is unavailable, the export is queued again, even if final is set, and the error says when to call
+// Build again (fault.RetryAfter). An export that has waited for TTL fails.
 func (s *Service) Build(ctx context.Context, id string, final bool) error {
 	lease := models.NewID("lse")
 	now := models.Now()
@@ -164,11 +162,10 @@ func (s *Service) draw(
 	return result, draft, err
 }
 
-// Progress is told of each part that is written, with the rows of it that are done and how
-// many there are.
+// Progress is called during the writing of each part, with the numbers of finished rows and of all rows.
 type Progress func(part string, done, total int64)
 
-// Write writes the zip of an export from the state at one moment.
+// Write writes the zip of an export from a consistent state.
 func (s *Service) Write(
 	ctx context.Context, row models.Export, to io.Writer, progress Progress,
 ) (result bundle.Result, err error) {

@@ -13,9 +13,8 @@ import (
 	"postern/testkit/state"
 )
 
-// Every column of every table is carried by a field of the snapshot, which package bundle
-// exports (TestFeatures_everyField there), is told by items of a ledger, or
-// stays for a reason that is stated here.
+// Every column of every table is carried by a field of the snapshot, which package bundle exports
+// (TestFeatures_everyField there), is reported by items of a ledger, or stays for a reason that is stated here.
 func TestColumns_fates(t *testing.T) {
 	listed := columnFates(t)
 	fields := snapshotFields()

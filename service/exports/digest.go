@@ -8,8 +8,8 @@ import (
 	"postern/models"
 )
 
-// Digest returns the SHA-256 of the zip that an export of a project as data would have at
-// the state of a transaction, without a signature. It keeps no file and needs no Store.
+// Digest returns the SHA-256 of the zip that an unsigned export of a project as data would have in the transaction's
+// state. It keeps no file and needs no Store.
 func (s *Service) Digest(ctx context.Context, tx *models.Tx, projectID string) ([32]byte, error) {
 	row := models.Export{
 		ProjectID: projectID,

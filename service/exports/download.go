@@ -16,8 +16,8 @@ import (
 	"postern/service/access"
 )
 
-// Open opens the zip of a ready export and records the download. An expired export is
-// refused as Gone, one that is not ready as Conflict with the code export_not_ready.
+// Open opens the zip of a ready export and records the download. It returns Gone for an expired export, and Conflict
+// with the code export_not_ready for one that isn't ready.
 func (s *Service) Open(ctx context.Context, p access.Principal, in contract.ExportPath) (contract.File, error) {
 	row, parent, err := s.downloadable(ctx, p, in.Export)
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *Service) downloadable(
 }
 
 // OpenLedger opens the ledger in the zip of a ready export, which has every item as JSON, and records the download. It
-// refuses what Open refuses, except for new keys and secrets in the zip, which a ledger doesn't have.
+// requires the same as Open, except for the permissions for new keys and secrets, which a ledger doesn't contain.
 func (s *Service) OpenLedger(ctx context.Context, p access.Principal, in contract.ExportPath) (contract.File, error) {
 	id := in.Export
 	row, parent, err := s.find(s.DB.Read(ctx), p, id, access.ExportDownload)

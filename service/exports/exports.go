@@ -1,8 +1,8 @@
-// Package exports exports projects as zips: it accepts the request, builds the bundle in
-// the background, and keeps the file until it expires. It can be killed at any point.
+// Package exports exports projects as zips: it accepts the request, builds the bundle in the background, and keeps the
+// file until it expires. The process can be killed at any point.
 //
-// It owns the states of an export. The contents of the zip belong to package bundle, the
-// queue to package jobs. An export does not change its project.
+// It owns the states of an export. It leaves the contents of the zip to package bundle, and the queue to package jobs.
+// An export doesn't change its project.
 package exports
 
 import (
@@ -26,7 +26,7 @@ type Enqueuer interface {
 	EnqueueExport(ctx context.Context, tx *models.Tx, exportID string) error
 }
 
-// Service implements exports: request, build, download, cancel.
+// Service requests, builds, serves and cancels exports.
 type Service struct {
 	DB        *models.DB
 	Jobs      Enqueuer
@@ -35,19 +35,18 @@ type Service struct {
 	AddressOf func(project, version, environment string) string
 	PublicURL string // of the control plane
 	Generator string
-	Vault     *secrets.Vault // seals the key that signs exports; nil: exports are not signed, and have no secrets
-	// Prove checks that a caller is the account's person and not only in their browser; nil:
-	// no export has secrets.
+	Vault     *secrets.Vault // seals the key that signs exports; nil: exports aren't signed, and can't contain secrets
+	// Prove checks that the caller is the account's holder, and not just someone at their browser; nil: no export can
+	// contain secrets.
 	Prove     func(ctx context.Context, p access.Principal, password string) error
 	Log       *slog.Logger
 	Events    Events     // nil: no events
 	Followers *Followers // of Follow
-	// Elsewhere does what Write does, in a way that leaves the processors to calls, for exports of
-	// many rows; nil: Write does it.
+	// Elsewhere replaces Write for exports of many rows, and leaves the processors to calls; nil: Write is used.
 	Elsewhere func(context.Context, models.Export, io.Writer, Progress) (bundle.Result, error)
 }
 
-// Events emits an event of a team in the caller's transaction.
+// Events emits an event to a team in the caller's transaction.
 type Events interface {
 	Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]any) error
 }
@@ -66,12 +65,11 @@ func (s *Service) Create(
 	})
 }
 
-// Request queues an export. It writes the row, the audit entry and the job in one
-// transaction. Too many unfinished exports of a project are refused as Conflict with the
-// code too_many_exports.
+// Request queues an export. It writes the row, the audit entry and the job in one transaction. It returns Conflict with
+// the code too_many_exports if the project has too many unfinished exports.
 //
-// An export with secrets is for members and owners who prove themselves again: with the
-// account's password, or by a session that began within five minutes.
+// For an export with secrets, members and owners have to prove their identity again: with the account's password, or by
+// a session that began within the last five minutes.
 func (s *Service) Request(
 	ctx context.Context, p access.Principal, project string, options Options,
 ) (contract.Export, error) {
@@ -196,8 +194,7 @@ func (s *Service) List(
 	}), nil
 }
 
-// Cancel stops an export that is not finished. A finished one is refused as Conflict with
-// the code export_finished.
+// Cancel stops an unfinished export. It returns Conflict with the code export_finished for a finished one.
 func (s *Service) Cancel(ctx context.Context, p access.Principal, in contract.ExportPath) (contract.Export, error) {
 	id := in.Export
 	var out contract.Export

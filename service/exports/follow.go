@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// Heartbeat is how often Follow sends an export that has not changed.
+	// Heartbeat is how often Follow sends an export that hasn't changed.
 	Heartbeat = 15 * time.Second
 
 	followEvery  = 500 * time.Millisecond // workers write the progress once a second
@@ -22,9 +22,8 @@ const (
 	maxFollowers = 200
 )
 
-// Followers counts the readers of Follow in this process, and ends them when it stops. The
-// readers of one export share one poller, which ends with the last of them. It is safe for
-// concurrent use.
+// Followers counts the readers of Follow in this process, and ends them when the process stops. The readers of one
+// export share a poller, which ends with the last of them. It is safe for concurrent use.
 type Followers struct {
 	once  sync.Once
 	ended chan struct{}
@@ -49,12 +48,12 @@ type position struct {
 	err     error
 }
 
-// NewFollowers returns an empty count.
+// NewFollowers returns Followers without readers.
 func NewFollowers() *Followers {
 	return &Followers{ended: make(chan struct{}), pollers: map[string]*poller{}}
 }
 
-// End ends all readers, also those that come later.
+// End ends all readers, including later ones.
 func (f *Followers) End() { f.once.Do(func() { close(f.ended) }) }
 
 // join adds a follower of an export, and starts its poller for the first one. It returns false
@@ -140,13 +139,12 @@ func unfinished(state string) bool {
 	return state == contract.ExportQueued || state == contract.ExportBuilding
 }
 
-// Follow calls send with the export as it is, after each change, and once in a Heartbeat. It
-// returns nil once it has sent the export in a state that it cannot leave by being built, and
-// ends with ctx, with the process, after a minute, or with the error of send. Whether the
-// principal may still read the export is checked with the rights that it began with; the caller
-// ends ctx when it loses them (MayRead). Too many readers are refused as TooMany.
+// Follow calls send with the current export, after each change, and every Heartbeat. It returns nil once it has sent
+// the export in a final state. It also ends with ctx, with the process, after a minute, or with the error of send. It
+// checks access only with the principal's rights at the start; the caller ends ctx when the principal loses them
+// (MayRead). It returns TooMany if there are too many readers.
 //
-// A worker of any replica may build the export, so that the database is asked.
+// It reads the database, because a worker of any replica may build the export.
 func (s *Service) Follow(
 	ctx context.Context, p access.Principal, in contract.ExportPath, send func(contract.Export) error,
 ) error {
@@ -200,7 +198,7 @@ func (s *Service) Follow(
 	}
 }
 
-// MayRead refuses a principal that may not read an export.
+// MayRead returns an error if the principal may not read the export.
 func (s *Service) MayRead(ctx context.Context, p access.Principal, in contract.ExportPath) error {
 	if _, _, err := s.find(s.DB.Read(ctx), p, in.Export, access.ExportRead); err != nil {
 		return fmt.Errorf("exports: follow %s: %w", in.Export, err)

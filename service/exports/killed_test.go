@@ -251,7 +251,7 @@ func (w *world) fill(t *testing.T, many int) {
 	}
 }
 
-// newService returns a service as newWorld has it.
+// newService returns a service like newWorld's.
 func newService(db *models.DB, jobs exports.Enqueuer, store exports.Store, log *slog.Logger) *exports.Service {
 	return &exports.Service{
 		DB:        db,

@@ -8,9 +8,8 @@ import (
 	"postern/service/access"
 )
 
-// Latest returns the newest export of each project, by the project's id. Projects without
-// exports are absent. It fails if the principal may not read one of them. The exports have
-// no ProjectName.
+// Latest returns the newest export of each project, by the project's ID. Projects without exports are absent. It fails
+// if the principal may not read one of the projects. It doesn't set ProjectName.
 func (s *Service) Latest(
 	ctx context.Context, p access.Principal, projectIDs []string,
 ) (map[string]contract.Export, error) {

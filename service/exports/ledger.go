@@ -16,20 +16,20 @@ import (
 	"postern/service/access"
 )
 
-// Ledger is the ledger of a finished export, summed up by codes. It outlasts the zip.
+// Ledger is the ledger of a finished export, summarized by code. It is kept longer than the zip.
 type Ledger struct {
 	Export    contract.Export
 	Lines     []contract.LedgerLine
-	Forgotten bool // the zip is gone, and with it the names of keys and of people
+	Forgotten bool // the zip was deleted, and with it the names of keys and people
 
 	nameless map[string]bool // lines whose names are gone, by their codes
 }
 
-// Nameless reports whether the names of a line are gone with the zip.
+// Nameless reports whether the names of a line were deleted with the zip.
 func (l Ledger) Nameless(code string) bool { return l.nameless[code] }
 
-// LedgerLines returns a page of the lines of an export's ledger, whose cursor is the code of the last line before it.
-// Errors are those of Ledger.
+// LedgerLines returns a page of the lines of an export's ledger. Its cursor is the code of the previous page's last
+// line. Errors are those of Ledger.
 func (s *Service) LedgerLines(
 	ctx context.Context, p access.Principal, in contract.LedgerList,
 ) (models.List[contract.LedgerLine], error) {
@@ -55,8 +55,8 @@ func (s *Service) LedgerLines(
 	return models.Cut(lines, models.PageOf(in.Page, "", ""), func(l contract.LedgerLine) string { return l.Code }), nil
 }
 
-// Ledger returns the ledger of an export. An export that is not finished, or ended without a zip, is refused as
-// Conflict with the code no_ledger.
+// Ledger returns the ledger of an export. It returns Conflict with the code no_ledger for an export that isn't finished
+// or ended without a zip.
 func (s *Service) Ledger(ctx context.Context, p access.Principal, in contract.ExportPath) (Ledger, error) {
 	id := in.Export
 	tx := s.DB.Read(ctx)

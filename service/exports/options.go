@@ -6,14 +6,14 @@ import (
 	"postern/platform/secrets"
 )
 
-// Options are a customer's choices. Keys "" means hashes, or none without consumers.
+// Options are a customer's choices. An empty Keys means hashes, or none without consumers.
 type Options struct {
 	Format    string
 	Keys      string
 	Consumers bool
 	Secrets   bool
-	Recipient string // public key of age that the secrets are encrypted to; "": none
-	// Password is the account's. An export with secrets needs it; it is not stored.
+	Recipient string // age public key that the secrets are encrypted to; "": none
+	// Password is the account's password. An export with secrets requires it. It isn't stored.
 	Password secrets.Secret
 }
 

@@ -20,9 +20,9 @@ const (
 	previewWithin = 10 * time.Second
 )
 
-// Preview returns what the ledger of an export with these options would say now. It takes the code of an export and
-// writes nothing. For a project with more than previewKeys keys, it counts that many. It needs no recipient and no
-// proof for Secrets, because it contains no secrets.
+// Preview returns the ledger that an export with these options would have now. It runs the code of an export, but
+// writes nothing. It counts at most previewKeys of a project's keys. It needs no recipient and no proof for Secrets,
+// because it contains no secrets.
 func (s *Service) Preview(
 	ctx context.Context, p access.Principal, in contract.ExportPreviewOptions,
 ) (contract.ExportPreview, error) {

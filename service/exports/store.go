@@ -16,14 +16,13 @@ import (
 )
 
 // Store keeps zips. Each attempt at an export writes its own file, so that an attempt that was overtaken by another
-// cannot replace what is served.
+// can't replace the file that is served.
 type Store interface {
-	// Create begins the file of an attempt, and removes what earlier attempts at the export
-	// left. The caller has the export's lease. The draft ends with ctx.
+	// Create begins the file of an attempt, and removes the leftovers of earlier attempts at the export. The caller has
+	// the export's lease. The draft ends with ctx.
 	Create(ctx context.Context, a Attempt) (Draft, error)
-	// Open opens a file after its Commit. It returns fs.ErrNotExist if there is none, and
-	// ErrStoreDown if the store does not answer. A read of the file returns that too if it
-	// brings nothing for ten seconds.
+	// Open opens a file after its Commit. It returns fs.ErrNotExist if there is none, and ErrStoreDown if the store
+	// doesn't respond. Reading the file also returns ErrStoreDown if no data arrives for ten seconds.
 	Open(ctx context.Context, a Attempt) (io.ReadSeekCloser, error)
 	// Remove removes the files of all attempts at an export, also those being written. It is
 	// not an error if there is none.
@@ -32,7 +31,7 @@ type Store interface {
 	List(ctx context.Context) iter.Seq2[Stored, error]
 }
 
-// ErrStoreDown means that a store does not answer, or refuses this server.
+// ErrStoreDown means that a store doesn't respond, or refuses this server.
 var ErrStoreDown = errors.New("the export storage isn't responding")
 
 // Draft is a file being written. Commit makes it visible as a whole, or returns an error and
@@ -49,7 +48,7 @@ type Attempt struct{ Export, Lease string }
 // Stored is a file of a store.
 type Stored struct {
 	Export    string
-	WrittenAt time.Time // or begun
+	WrittenAt time.Time // or when writing began
 }
 
 const (

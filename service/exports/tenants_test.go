@@ -14,7 +14,7 @@ import (
 )
 
 // The keys of the tenants, each read separately, are the keys of the project: those of a product and of a tenant that
-// the project no longer serves among them.
+// the project no longer serves included.
 func TestKeysOf_tenants(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)

@@ -10,8 +10,8 @@ import (
 	"postern/platform/traces"
 )
 
-// Traced returns a Store that records what is done in store as spans below that of the context: the writing of a file
-// from its creation to its end, the reading until it is closed. They have no name of a file.
+// Traced returns a Store that records the operations of store as child spans of the context's span: writing a file from
+// its creation to its end, and reading it until it is closed. The spans don't contain file names.
 func Traced(store Store) Store {
 	t := tracedStore{Store: store, kind: traces.Internal, name: "directory"}
 	if _, remote := store.(*Bucket); remote {
@@ -119,7 +119,7 @@ func (s tracedStore) Remove(ctx context.Context, export string) error {
 	return err
 }
 
-// List implements Store. The span has the time of its caller too.
+// List implements Store. The span includes the time of its caller.
 func (s tracedStore) List(ctx context.Context) iter.Seq2[Stored, error] {
 	return func(yield func(Stored, error) bool) {
 		ctx, span := s.begin(ctx, "list")

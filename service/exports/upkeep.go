@@ -23,8 +23,8 @@ func (s *Service) Upkeep(ctx context.Context) error {
 	return s.expire(ctx)
 }
 
-// TakeOver releases all leases, so that a killed export continues at once and not when its
-// lease ends. Only the sole owner of the state may call it, before its workers start.
+// TakeOver releases all leases, so that an interrupted export continues immediately rather than when its lease ends.
+// Only the sole owner of the state may call it, before its workers start.
 func (s *Service) TakeOver(ctx context.Context) error {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error { return tx.ReleaseLeases(models.Now()) })
 	if err != nil {
@@ -77,9 +77,9 @@ func (s *Service) expire(ctx context.Context) error {
 	return nil
 }
 
-// Sweep removes files that no export needs: what killed workers left of exports that have ended since, and files of
-// exports that the database does not have, from TTL on. The latter may be another installation's, whose exports do not
-// live longer.
+// Sweep removes files that no export needs: leftovers of killed workers from exports that have ended since, and files
+// older than TTL of exports that aren't in the database. The latter may belong to another installation, but its exports
+// don't live longer than TTL either.
 func (s *Service) Sweep(ctx context.Context) error {
 	latest := map[string]time.Time{}
 	for file, err := range s.Store.List(ctx) {

@@ -34,9 +34,8 @@ const (
 	anonymousKinds = 8
 )
 
-// ReadKey reads the values of the header Idempotency-Key, of which there must be
-// one: a text of visible ASCII, as it is or as a String of RFC 8941 (3.3.3) in
-// quotes, which is how the draft has it. Both are the same key.
+// ReadKey reads the values of the header Idempotency-Key, of which there must be one: a text of visible ASCII, as it is
+// or as a String of RFC 8941 (3.3.3) in quotes, as in the draft. Both are the same key.
 func ReadKey(values []string, anonymous bool) (string, error) {
 	if len(values) != 1 {
 		return "", malformed("The Idempotency-Key header is repeated. Send it once.")

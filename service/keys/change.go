@@ -27,10 +27,10 @@ func (s *Service) Get(ctx context.Context, p access.Principal, in contract.KeyPa
 	return view(tx, parent, row)
 }
 
-// Home is the project that a key was created in, for callers that have loaded it.
+// Home is the project in which a key was created, for callers that have loaded it.
 type Home struct {
 	ID, Team string
-	Limits   models.Limits // that the project states for each key
+	Limits   models.Limits // that the project sets for each key
 }
 
 // GetFrom finds one key of a project that the caller has loaded.
@@ -50,7 +50,7 @@ func (s *Service) GetFrom(ctx context.Context, p access.Principal, home Home, id
 	return view(tx, project, row)
 }
 
-// Freeze makes calls with the key answer 403 until it is unfrozen.
+// Freeze makes calls with the key get 403 until it is unfrozen.
 func (s *Service) Freeze(ctx context.Context, p access.Principal, in contract.KeyPath) (contract.Key, error) {
 	return s.change(ctx, p, in, "freeze", func(row *models.APIKey, _ time.Time) error {
 		if row.State == string(snapshot.KeyRevoked) {
@@ -72,7 +72,7 @@ func (s *Service) Unfreeze(ctx context.Context, p access.Principal, in contract.
 	})
 }
 
-// Revoke ends a key permanently, with the old secret of a rotation.
+// Revoke permanently invalidates a key, including the old secret of a rotation.
 func (s *Service) Revoke(ctx context.Context, p access.Principal, in contract.KeyPath) (contract.Key, error) {
 	return s.change(ctx, p, in, "revoke", func(row *models.APIKey, _ time.Time) error {
 		revoke(row)
@@ -80,8 +80,8 @@ func (s *Service) Revoke(ctx context.Context, p access.Principal, in contract.Ke
 	})
 }
 
-// Rotate gives an active key a new secret. The old one works for a grace period longer;
-// one that was still in its grace from an earlier rotation ends at once.
+// Rotate gives an active key a new secret. The old secret stays valid for a grace period. A secret that is still in the
+// grace period of an earlier rotation becomes invalid immediately.
 func (s *Service) Rotate(
 	ctx context.Context, p access.Principal, in contract.KeyRotation,
 ) (contract.KeyWithSecret, error) {

@@ -11,12 +11,12 @@ import (
 	"postern/service/access"
 )
 
-// MaxChecks is how many keys a caller can check in a minute.
+// MaxChecks is how many keys a caller can check per minute.
 const MaxChecks = 10
 
-// Check finds the key of a project, or of its product, with a plaintext that a caller has, now or before its last
-// rotation. It is written to the audit log without the plaintext, also if no key has it. It returns TooMany after 10
-// checks in a minute.
+// Check finds the key of a project, or of its product, by its current plaintext or the one before its last rotation.
+// The audit log records each check without the plaintext, even if no key matches. Check returns TooMany after MaxChecks
+// in a minute.
 func (s *Service) Check(ctx context.Context, p access.Principal, in contract.KeyCheck) (contract.KeyMatch, error) {
 	var out contract.KeyMatch
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {

@@ -13,10 +13,10 @@ import (
 	"postern/service/access"
 )
 
-// ImportWatch names an import by an id that its page has made for the upload.
+// ImportWatch identifies an import by an ID that its page created for the upload.
 type ImportWatch struct{ Project, Watch string }
 
-// ImportProgress is how far an import has come.
+// ImportProgress is the progress of an import.
 type ImportProgress struct {
 	contract.KeyImportCounts
 	Done bool
@@ -32,7 +32,7 @@ var importFollowers = make(chan struct{}, maxImportFollowers)
 
 var watchForm = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
-// Watched returns ImportFile.Again for an import that a principal follows by a watch; nil if the watch is malformed.
+// Watched returns ImportFile.Again for an import that a principal follows with a watch; nil if the watch is malformed.
 func Watched(p access.Principal, watch string) []byte {
 	if !watchForm.MatchString(watch) {
 		return nil
@@ -52,8 +52,8 @@ func (s *Service) MayFollow(ctx context.Context, p access.Principal, in ImportWa
 	return s.CheckImport(ctx, p, contract.KeyImport{ProjectPath: contract.ProjectPath{Project: in.Project}})
 }
 
-// FollowImport sends how far the principal's import has come, every second until it has ended or ctx has. Any replica
-// may import the file, so the database is asked. Codes: too_many_followers.
+// FollowImport sends the progress of the principal's import every second, until the import or ctx ends. It reads the
+// progress from the database, because any replica may import the file. Errors: too_many_followers.
 func (s *Service) FollowImport(
 	ctx context.Context, p access.Principal, in ImportWatch, send func(ImportProgress) error,
 ) error {

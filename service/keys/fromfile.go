@@ -34,13 +34,13 @@ type Rows interface {
 	Next() (keyfile.Row, []keyfile.Refusal, error)
 }
 
-// ImportFile is a file of keys that is being received.
+// ImportFile is a file of keys that is being uploaded.
 type ImportFile struct {
 	Rows   Rows
 	SHA256 func() string                     // of the file, once it has been read
-	Again  []byte                            // the same for a repeated import; nil if it can't be repeated
-	Read   func(keyfile.Row)                 // takes each row as it is read, before its result; nil: none are wanted
-	Line   func(contract.KeyImportRow) error // takes the result of each row; nil: none are wanted
+	Again  []byte                            // equal for repetitions of an import; nil if it can't be repeated
+	Read   func(keyfile.Row)                 // called with each row as it is read, before its result; may be nil
+	Line   func(contract.KeyImportRow) error // called with the result of each row; may be nil
 }
 
 // CheckImport reports whether the principal may import keys into a project, before the file is received.
@@ -52,10 +52,10 @@ func (s *Service) CheckImport(ctx context.Context, p access.Principal, in contra
 	return nil
 }
 
-// Import creates the keys of a file in a project, 1,000 rows in a transaction. A row that is refused doesn't affect
-// the others; if the file can't be read beyond a row, the ones before stay imported. It writes one audit entry, one
-// event, and a revision per transaction. Nothing that it writes or returns has a key, or more than four characters of
-// one.
+// Import creates the keys of a file in a project, in transactions of 1,000 rows. A refused row doesn't affect the
+// others. If the file can't be read beyond a row, the rows before it stay imported. Import writes one audit entry, one
+// event, and a revision per transaction. Nothing that it writes or returns contains a key, or more than four characters
+// of one.
 func (s *Service) Import(
 	ctx context.Context, p access.Principal, in contract.KeyImport, file ImportFile,
 ) (contract.KeysImported, error) {
@@ -77,7 +77,7 @@ type importing struct {
 	result  contract.KeysImported    // of all attempts
 	counts  contract.KeyImportCounts // of this attempt
 
-	kept    *models.KeyImport // how far the import has come; nil if it can't be repeated
+	kept    *models.KeyImport // the progress; nil if the import can't be repeated
 	skip    int64             // batches that an earlier attempt has written
 	digest  [32]byte          // of the batches so far
 	began   time.Time         // at the first attempt

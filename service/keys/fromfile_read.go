@@ -16,8 +16,8 @@ import (
 	"postern/service/access"
 )
 
-// ImportFrom is Import of a file that is read as it arrives. Its Rows and SHA256 are those of body. The result has what
-// the file was recognized as. A file that can't be read is a fault whose cause is a *keyfile.Error.
+// ImportFrom is Import for a file that is read as it arrives: it sets the file's Rows and SHA256 from body. The result
+// names the recognized format. If the file can't be read, the error is a fault whose cause is a *keyfile.Error.
 func (s *Service) ImportFrom(
 	ctx context.Context, p access.Principal, in contract.KeyImport, file ImportFile, body io.Reader,
 ) (contract.KeysImported, error) {
@@ -71,7 +71,7 @@ func (w watchedRows) Next() (keyfile.Row, []keyfile.Refusal, error) {
 	return row, refused, err
 }
 
-// ReadMapping parses column=field, of which a text can have several with commas between them. Invalid invalid_map.
+// ReadMapping parses a comma-separated list of column=field. Errors: Invalid invalid_map.
 func ReadMapping(texts []string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, text := range texts {

@@ -17,9 +17,9 @@ func (s secretOf) gone() goneID {
 	return goneID(sum.Sum(nil))
 }
 
-// Gone reports whether a key of a team that has imported keys had the secret with a hash, and no longer has it: the key
-// was rotated, or was revoked and is removed. The value of such a key can look like a token, and must not be sent to
-// the issuer of tokens.
+// Gone reports whether the hash is of a secret that a key of a team with imported keys had in the past: the key was
+// rotated, or was revoked and removed. Such a secret can look like a token, and must not be sent to an issuer of
+// tokens.
 func (t *Table) Gone(team string, hash [32]byte) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

@@ -20,9 +20,8 @@ var (
 	importedEnd    = regexp.MustCompile(`^[!-~]{0,4}$`)
 )
 
-// CheckImported checks a key that was read from a zip, of a project,
-// and returns the fields that break the rules of new keys. It brings address ranges into
-// their canonical form. A key may have expired, and its environment may be gone.
+// CheckImported checks a project's key that was read from a zip, and returns the fields that break the rules for new
+// keys. It canonicalizes address ranges. The key may have expired, and its environment may no longer exist.
 func CheckImported(k *snapshot.Key, of *snapshot.Project, now time.Time) []fault.Field {
 	pointer := "/tenants/" + k.Tenant + "/keys/keys.jsonl/" + k.ID
 	var wrong []fault.Field

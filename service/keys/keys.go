@@ -1,9 +1,8 @@
-// Package keys manages API keys: creation, lists, rotation, freezing, revocation, and the
-// in-memory table of all keys that the gateway looks up calls' keys in.
+// Package keys manages API keys: creation, lists, rotation, freezing, revocation, and the in-memory table of all keys,
+// in which the gateway looks up the keys of calls.
 //
-// It owns the life of a key. It leaves a key's format and what a call with it may do to
-// package policy, and projects to package projects. Only the SHA-256 of a key is stored;
-// its plaintext is returned once, by Create and Rotate.
+// It owns the life cycle of keys. It leaves the format and the rights of a key to package policy, and projects to
+// package projects. Only the SHA-256 of a key is stored; its plaintext is returned once, by Create and Rotate.
 package keys
 
 import (
@@ -18,8 +17,8 @@ import (
 	"postern/service/access"
 )
 
-// DefaultGrace is how long the old secret works after a rotation by default, and MaxGrace
-// the longest time that can be requested.
+// DefaultGrace is how long the old secret stays valid after a rotation by default. MaxGrace is the longest grace period
+// that can be requested.
 const (
 	DefaultGrace = 24 * time.Hour
 	MaxGrace     = 30 * 24 * time.Hour
@@ -39,8 +38,8 @@ type Service struct {
 	Changed func(context.Context)
 	Events  Events // nil for none
 
-	Calls    func() uint64         // served by this process, for which imports make way; nil: none are
-	MayCheck func(who string) bool // counts a check of a key, of which there are MaxChecks a minute
+	Calls    func() uint64         // served by this process; imports slow down for them; nil: no calls are served
+	MayCheck func(who string) bool // counts a check of a key against MaxChecks
 
 	project string // set by InProject
 }
@@ -58,7 +57,7 @@ type Events interface {
 	Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]any) error
 }
 
-// Create creates a key of a project and returns it with its secret, which cannot be read again.
+// Create creates a key in a project and returns it with its secret, which can't be retrieved again.
 func (s *Service) Create(
 	ctx context.Context, p access.Principal, in contract.KeyCreation,
 ) (contract.KeyWithSecret, error) {
@@ -119,7 +118,7 @@ func (s *Service) save(
 	return reviseFor(tx, row, owner)
 }
 
-// Emit emits an event of a key to the project's team.
+// Emit emits an event about a key to the project's team.
 func Emit(
 	ctx context.Context, events Events, tx *models.Tx, parent models.Project, row models.APIKey, event string,
 ) error {

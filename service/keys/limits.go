@@ -13,12 +13,11 @@ import (
 	"postern/platform/fault"
 )
 
-// MaxCalls is the most that a window may admit: what every reader of JSON takes for a
-// whole number (RFC 8259, 6).
+// MaxCalls is the highest limit of a window: the largest number that all JSON parsers read as an exact integer (RFC
+// 8259, 6).
 const MaxCalls = 1<<53 - 1
 
-// Limits returns the limits in a column. It skips unknown windows, which only a newer
-// replica can have written.
+// Limits returns the limits in a column. It skips unknown windows, because only a newer replica can have written them.
 func Limits(column contract.Limits) snapshot.Limits {
 	var out snapshot.Limits
 	for name, calls := range column {
@@ -37,9 +36,9 @@ func optionalLimits(column *contract.Limits) *snapshot.Limits {
 	return &limits
 }
 
-// CheckLimits judges the calls that each window is to admit, by the window's name; pointer is where in the body they
-// stand. The longer of two windows may not admit fewer calls: the shorter could never be used up, and Kong refuses such
-// a pair.
+// CheckLimits checks limits, which are keyed by the window's name; pointer is their JSON Pointer in the body. The
+// longer of two windows may not admit fewer calls than the shorter, which could then never be used up. Kong refuses
+// such pairs.
 func CheckLimits(pointer string, in contract.Limits) []fault.Field {
 	var wrong []fault.Field
 	var shorter snapshot.Window

@@ -28,8 +28,8 @@ func filterOf(in contract.KeyList) (models.KeyFilter, error) {
 	}, nil
 }
 
-// List returns the keys that open a project, newest first by default: its own, and those of
-// its product that were created in other projects.
+// List returns the keys that are valid for a project, newest first by default: its own, and its product's keys that
+// were created in other projects.
 func (s *Service) List(
 	ctx context.Context, p access.Principal, in contract.KeyList,
 ) (models.List[contract.Key], error) {
@@ -77,9 +77,8 @@ func (s *Service) CountOfType(ctx context.Context, p access.Principal, project, 
 	return n, nil
 }
 
-// ActiveCounts returns the number of active keys of each project, by project id, up to models.MaxActiveKeys+1. It
-// returns
-// an error if the caller may not read the keys of one of the projects.
+// ActiveCounts returns the number of active keys of each project, by project ID, up to models.MaxActiveKeys+1. It
+// returns an error if the caller may not read the keys of one of the projects.
 func (s *Service) ActiveCounts(ctx context.Context, p access.Principal, projectIDs []string) (map[string]int64, error) {
 	tx := s.DB.Read(ctx)
 	if err := access.Projects(tx, p, projectIDs, access.KeyRead); err != nil {

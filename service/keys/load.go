@@ -8,8 +8,8 @@ import (
 	"postern/models"
 )
 
-// LoadAll adds every key in the database. Its data of most keys is packed, see models.ScanAllKeys; the others, and the
-// names of what keys refer to, it reads afterward.
+// LoadAll adds all keys in the database. It first reads the compact form of most keys (see models.ScanAllKeys), and
+// afterward the remaining keys and the names of the objects that keys refer to.
 func (t *Table) LoadAll(tx *models.Tx) error {
 	total, err := tx.CountAllKeys()
 	if err != nil {
@@ -114,7 +114,7 @@ func (l *bulkLoad) name(tx *models.Tx) error {
 	return nil
 }
 
-// Retain forgets the keys of projects that are not kept.
+// Retain removes the keys of all projects but those to keep.
 func (t *Table) Retain(keep func(projectID string) bool) {
 	t.lock()
 	defer t.mu.Unlock()

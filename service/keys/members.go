@@ -14,7 +14,7 @@ import (
 	"postern/platform/fault"
 )
 
-// Bounds on what a caller may send.
+// Limits on the input of callers.
 const (
 	maxOwner       = 128
 	maxDescription = 500
@@ -22,7 +22,7 @@ const (
 	maxYears       = 100 // of a key's life; RFC 3339 ends with the year 9999
 )
 
-// Mint creates the row and the plaintext of a new key from checked input.
+// Mint creates the row and the plaintext of a new key from valid input.
 func Mint(
 	prefix string, parent models.Project, tenantID string, keyType models.KeyType, in contract.NewKey, now time.Time,
 ) (models.APIKey, string, error) {
@@ -150,8 +150,7 @@ func checkExpiry(at *time.Time, now time.Time) []fault.Field {
 // OwnerRule says which owners are valid.
 var OwnerRule = fmt.Sprintf("Use 1 to %d printable ASCII characters. Don't begin or end with a space.", maxOwner)
 
-// ValidOwner reports whether s can be sent as a header value that both gateways and
-// every upstream read the same way.
+// ValidOwner reports whether s is safe as a header value, which both gateways and all upstreams read the same way.
 func ValidOwner(s string) bool {
 	if s == "" || len(s) > maxOwner || strings.TrimSpace(s) != s {
 		return false

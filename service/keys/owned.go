@@ -12,9 +12,8 @@ import (
 	"postern/service/access"
 )
 
-// RevokeOwned revokes the keys of some projects that an owner has, in the caller's
-// transaction, which has asked for access. It comes last there: other writers wait
-// from the first revision on.
+// RevokeOwned revokes an owner's keys in some projects, in the caller's transaction, which must have checked access.
+// Call it last in the transaction, because other writers wait from the first revision on.
 func RevokeOwned(
 	ctx context.Context, events Events, tx *models.Tx, p access.Principal, projects []string, owner string,
 ) error {
@@ -25,10 +24,9 @@ func RevokeOwned(
 	return revokeAll(ctx, events, tx, p, rows, "owner_deleted")
 }
 
-// RevokeStranded revokes the keys that are limited to environments of the given names and
-// now open none, because the last environment of that name was removed. It is called in
-// the transaction that has removed it and has asked for access. It comes last there, as
-// RevokeOwned does.
+// RevokeStranded revokes the keys that are limited to environments with the given names and are no longer valid for
+// any, because the last environment with that name was removed. It is called in the transaction that removed the
+// environment, which must have checked access. Call it last, like RevokeOwned.
 func RevokeStranded(
 	ctx context.Context, events Events, tx *models.Tx, p access.Principal, project models.Project, names []string,
 ) error {
@@ -39,8 +37,8 @@ func RevokeStranded(
 	return revokeAll(ctx, events, tx, p, rows, "environment_removed")
 }
 
-// RevokeOfProduct revokes the keys of a product that is deleted. It is called in the
-// transaction that deletes it and has asked for access.
+// RevokeOfProduct revokes the keys of a product that is being deleted. It is called in the transaction that deletes the
+// product, which must have checked access.
 func RevokeOfProduct(
 	ctx context.Context, events Events, tx *models.Tx, p access.Principal, productID string,
 ) error {

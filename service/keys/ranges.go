@@ -10,12 +10,11 @@ import (
 	"postern/platform/fault"
 )
 
-// MaxRanges is how many address ranges one key may be called from.
+// MaxRanges is how many address ranges a key can be limited to.
 const MaxRanges = 50
 
-// ReadRanges reads address ranges in CIDR notation (RFC 4632, RFC 4291) and single
-// addresses, at most as many as given, into their canonical form; pointer is where
-// in the body they stand. A range that is named twice is kept once.
+// ReadRanges parses address ranges in CIDR notation (RFC 4632, RFC 4291) and single addresses, at most as many as
+// given, and returns them in canonical form, without duplicates. pointer is their JSON Pointer in the body.
 func ReadRanges(pointer string, in []string, most int) (models.Prefixes, []fault.Field) {
 	if len(in) > most {
 		return nil, []fault.Field{{

@@ -16,7 +16,7 @@ const MaxTypes = 50
 // maxScopes bounds the scopes of one key type: they are sent in one header.
 const maxScopes = 100
 
-// ScopePattern is what scopes look like, apart from *.
+// ScopePattern matches all scopes except *.
 var ScopePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9:._-]{0,62}(\*)?$`)
 
 // CheckScopes checks the scopes of a key type. at is their JSON Pointer.

@@ -18,8 +18,8 @@ type Match struct {
 	State   string
 }
 
-// Find finds keys in the principal's teams: one by its id or by its whole plain text, or at
-// most limit by the beginning of their owner.
+// Find finds keys in the principal's teams: one by its ID or its whole plaintext, or at most limit keys by a prefix of
+// their owner.
 func (s *Service) Find(ctx context.Context, p access.Principal, text string, limit int) ([]Match, error) {
 	tx, teams := s.DB.Read(ctx), p.TeamsFor(access.KeyRead)
 	hash := policy.HashKey(text)

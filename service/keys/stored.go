@@ -17,10 +17,9 @@ import (
 	"postern/models"
 )
 
-// The form in which a table is written: its records, each behind recordFollows, then
-// endOfRecords, and then a document of JSON with what the records refer to. Numbers
-// are varints. The document comes last because records that are added during the write may
-// refer to what was not there at the beginning.
+// The format of a written table: its records, each after recordFollows, then endOfRecords, and then a JSON document
+// with the objects that the records refer to. Numbers are varints. The document comes last because records that are
+// added during the write may refer to new objects.
 const (
 	endOfRecords  = 0
 	recordFollows = 1
@@ -31,7 +30,7 @@ type storedShared struct {
 	Common    []storedCommon
 	Bounds    []storedBounds
 	Importing []string `json:",omitempty"`
-	Gone      []byte   `json:",omitempty"` // one goneID after the other
+	Gone      []byte   `json:",omitempty"` // a list of goneIDs
 }
 
 type storedCommon struct {
@@ -49,8 +48,8 @@ type storedBounds struct {
 // wait for it.
 const storedAtOnce = 2048
 
-// Write writes the table, with hashes and never a secret. Keys that change during the write
-// are written as they were before or after.
+// Write writes the table, which contains hashes but no secrets. Keys that change during the write are written in their
+// state before or after the change.
 func (t *Table) Write(w *bufio.Writer) error {
 	for from := 0; ; from += storedAtOnce {
 		piece, more := t.storedPiece(from)
@@ -125,7 +124,7 @@ func (t *Table) storedShared() storedShared {
 	return out
 }
 
-// ReadTable reads what Write has written.
+// ReadTable reads a table that Write wrote.
 func ReadTable(r *bufio.Reader) (*Table, error) {
 	t := NewTable()
 	ends := map[uint32]int64{} // of the grace periods

@@ -14,10 +14,9 @@ import (
 	"postern/models"
 )
 
-// Table holds all keys of the installation in memory, found by their team and the hash
-// of each secret that may be presented. A key takes about 130 bytes: what many keys have
-// in common is kept once. It is safe for concurrent use; lookups do not wait for
-// each other.
+// Table holds all keys of the installation in memory. It finds a key by its team and the hash of any of its valid
+// secrets. A key takes about 130 bytes, because values that many keys share are stored once. Table is safe for
+// concurrent use, and lookups don't wait for each other.
 type Table struct {
 	mu        sync.RWMutex
 	records   []record
@@ -122,9 +121,9 @@ func NewTable() *Table {
 	}
 }
 
-// Lookup finds the key of a team whose secret has the hash and writes it to into. old reports whether
-// the hash is that of the secret before the last rotation. If into holds that key already and
-// no key has changed since, Lookup returns at once.
+// Lookup finds the key of a team whose secret has the hash, and writes it to into. old reports whether the secret is
+// the one before the last rotation. If into already holds that key and no key has changed since, Lookup returns
+// immediately.
 func (t *Table) Lookup(team string, hash [32]byte, into *snapshot.Key) (found, old bool) {
 	version := t.version.Load() // before the look: a change during it makes the next one look again
 	if into.FoundIn != 0 && into.FoundIn == version && into.Hash == hash && into.FoundFor == team {
@@ -208,8 +207,7 @@ func (t *Table) expand(n uint32, key *snapshot.Key) {
 	}
 }
 
-// Replace sets the keys of another table, which is not used any more, as the content
-// of this one.
+// Replace replaces the table's keys with those of another table, which must not be used any more.
 func (t *Table) Replace(by *Table) {
 	t.lock()
 	defer t.mu.Unlock()
@@ -232,8 +230,7 @@ func (t *Table) reserve(total int) {
 	}
 }
 
-// LoadProject reads a project's keys again, for when something that all of them
-// refer to has changed.
+// LoadProject reloads a project's keys after a change to an object that all of them refer to.
 func (t *Table) LoadProject(tx *models.Tx, projectID string) error {
 	n, err := namesOf(tx, projectID)
 	if err != nil {
@@ -245,9 +242,9 @@ func (t *Table) LoadProject(tx *models.Tx, projectID string) error {
 	return tx.ScanServedKeys(projectID, func(row *models.APIKey) error { return t.put(n, row) })
 }
 
-// LoadKeys reads some keys again, of any projects, with one query whatever their number, and two
-// more for names that are not here yet: a replica far from the database has to follow many
-// changes a second. A renamed type or tenant is read by LoadProject.
+// LoadKeys reloads some keys of any projects. It makes one query whatever their number, and two more for names that the
+// table doesn't have yet, because a replica far from the database has to follow many changes per second. LoadProject
+// handles renamed key types and tenants.
 func (t *Table) LoadKeys(tx *models.Tx, ids ...string) error {
 	rows, err := tx.KeysByID(ids)
 	if err != nil {
@@ -382,8 +379,8 @@ func stateByte[T string | []byte](state T) keyState {
 	return revoked // a key in an unknown state is not valid
 }
 
-// Forget removes a key that cannot be read now: the gateway must not admit a key
-// whose state is unknown.
+// Forget removes a key that can't be read at the moment, because the gateway must not admit a key whose state is
+// unknown.
 func (t *Table) Forget(id string) { _ = t.remove(id) } // a malformed id is never in the table
 
 func (t *Table) remove(id string) error {
@@ -406,7 +403,7 @@ func (t *Table) forget(at uint32) {
 	t.records[at] = record{}
 }
 
-// RemoveProject forgets the keys of a project that no longer exists.
+// RemoveProject removes the keys of a project that no longer exists.
 func (t *Table) RemoveProject(projectID string) {
 	t.lock()
 	defer t.mu.Unlock()

@@ -11,8 +11,7 @@ import (
 	"postern/service/access"
 )
 
-// Update changes a key that is not revoked; one that has expired works again with a
-// later expiry.
+// Update changes a key that isn't revoked. An expired key becomes valid again with a later expiry.
 func (s *Service) Update(ctx context.Context, p access.Principal, in contract.KeyUpdate) (contract.Key, error) {
 	return s.change(ctx, p, in.KeyPath, "update", func(row *models.APIKey, now time.Time) error {
 		if row.State == string(snapshot.KeyRevoked) {

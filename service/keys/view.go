@@ -222,9 +222,8 @@ func (n names) snapshotOf(row *models.APIKey) snapshot.Key {
 	return k
 }
 
-// Scan calls fn with every key that is valid for the project, its product's keys included, one at a
-// time and ordered by id. A product's key whose type does not exist in the project is left
-// out.
+// Scan calls fn with each key that is valid for the project, including its product's keys, in the order of their IDs.
+// It leaves out a product's key if its key type doesn't exist in the project.
 func Scan(tx *models.Tx, project *snapshot.Project, fn func(snapshot.Key) error) error {
 	return scan(tx, project, nil, fn, func(row models.Project, pass func(*models.APIKey) error) error {
 		return tx.ScanKeysOf(row.ID, row.ProductID, pass)

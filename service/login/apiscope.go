@@ -44,7 +44,7 @@ func (a apis) named(audiences []string) (apis, bool) {
 	return out, true
 }
 
-// declares returns the scope of that name, and whether one of the APIs has it.
+// declares returns the scope of that name, and whether one of the APIs declares it.
 func (a apis) declares(scope string) (contract.APIScope, bool) {
 	for _, project := range a {
 		for _, one := range project.APIScopes {

@@ -144,7 +144,7 @@ func (s *Service) checkVersion(
 	return out, wrong
 }
 
-// projectOf returns a project of the plan as an import of a zip has it.
+// projectOf returns a project of the plan in the form that imports of zips use.
 func projectOf(plan *movein.Plan, in *contract.PlannedProject) *snapshot.Project {
 	out := &snapshot.Project{
 		Name: in.Name, DisplayName: in.DisplayName, FallbackOwner: in.Name,

@@ -100,7 +100,7 @@ func (w *writing) writeProject(tx *models.Tx, one *part) error {
 	return tx.Insert(&types)
 }
 
-// fullType returns the ID of the key type that opens everything. Kong's keys have no scopes.
+// fullType returns the ID of the key type with full access. Kong's keys have no scopes.
 func fullType(types []models.KeyType) string {
 	at := slices.IndexFunc(types, func(t models.KeyType) bool { return t.Name == keys.TypeFull })
 	if at < 0 {

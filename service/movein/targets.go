@@ -47,7 +47,7 @@ type tests struct {
 }
 
 type planTests struct {
-	turn chan struct{} // one at a time has it
+	turn chan struct{} // held by one at a time
 	used time.Time
 
 	found map[movein.Target]tested // of the one with the turn

@@ -73,7 +73,7 @@ type Recorder struct {
 	KeepRequests time.Duration // in the live log; 0: until newer ones take their place; set before Run
 
 	Targets func() []TargetHealth // what this process's gateway knows of targets; nil without one; set before Run
-	Events  Events                // told of the health of targets, if Folds; set before Run
+	Events  Events                // notified of the health of targets, if Folds; set before Run
 
 	db      *models.DB
 	log     *slog.Logger

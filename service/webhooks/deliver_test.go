@@ -68,7 +68,7 @@ func TestDeliver(t *testing.T) {
 	})
 }
 
-// A secret is whsec_ and the base64 of 32 bytes, as the specification has it.
+// A secret is whsec_ and the base64 of 32 bytes, as in the specification.
 func TestCreate_secret(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		_, secret := f.create(t)

@@ -42,7 +42,7 @@ const (
 type discoverable interface {
 	// discoveredAt returns the issuer, and the name that its document must state: "" for the issuer.
 	discoveredAt(s *Set, c Config) (issuer, name string)
-	// endpointIn returns the kind's endpoint as its document has it.
+	// endpointIn returns the kind's endpoint from its document.
 	endpointIn(c Config, found *federation.Issuer) oauth2.Endpoint
 }
 
