@@ -43,7 +43,7 @@ var creates = regexp.MustCompile(`/(new|versions|environments|keys|key-types|dom
 	`group-mappings|relations|import|preview|api-scopes|upstream-headers|tenants|product|products|users|groups|` +
 	`approvals|invitations|tokens|webhooks|teams|export)$`)
 
-// joins are forms among them that change nothing when they are sent again.
+// joins are the forms that change nothing when they are sent again.
 var joins = []string{
 	"/users/:user/groups", "/projects/:project/relations/import", "/projects/:project/keys/import/preview",
 }

@@ -128,7 +128,7 @@ func TestRoutes_anonymous(t *testing.T) {
 
 const signInPage = "the sign-in page"
 
-// answerTo calls a route and returns its answer as the table above has it.
+// answerTo calls a route and returns its answer in the form of the table above.
 func answerTo(s *controlplane.Browser, method, route string) string {
 	path := filledIn(route)
 	header := []string{"Content-Type", "application/x-www-form-urlencoded"}

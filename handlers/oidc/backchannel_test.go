@@ -19,7 +19,7 @@ import (
 	"postern/testkit/state"
 )
 
-// receiver is the server of an application that is told of ended sessions.
+// receiver is the server of an application that is notified of ended sessions.
 type receiver struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -45,7 +45,7 @@ func (r *receiver) answers(status int) {
 	r.status = status
 }
 
-// sids returns the sessions that the receiver was told of since the last call.
+// sids returns the sessions that the receiver was notified of since the last call.
 func (r *receiver) sids(t *testing.T) (ids []string) {
 	t.Helper()
 	r.mu.Lock()
@@ -75,7 +75,7 @@ func TestBackchannelLogout(t *testing.T) {
 		two := s.enter(s.browser(), fake, provider.ID, "openid")
 		user := claims(t, one.ID)["sub"].(string)
 		if send(); len(told.sids(t)) != 0 {
-			t.Error("the application is told of sessions that live")
+			t.Error("the application is notified of sessions that live")
 		}
 
 		for range 2 {
@@ -84,7 +84,7 @@ func TestBackchannelLogout(t *testing.T) {
 		send()
 		s.checkLogoutToken(told, user)
 		if got, want := told.sids(t), []string{sid(t, one.ID)}; !slices.Equal(got, want) {
-			t.Errorf("after a sign-out it is told of %v, want %v once", got, want)
+			t.Errorf("after a sign-out it is notified of %v, want %v once", got, want)
 		}
 
 		told.answers(http.StatusInternalServerError)
@@ -94,7 +94,7 @@ func TestBackchannelLogout(t *testing.T) {
 		send()
 		send() // too early
 		if got, want := told.sids(t), []string{sid(t, two.ID)}; !slices.Equal(got, want) {
-			t.Errorf("after signing out everywhere it is told of %v, want %v once", got, want)
+			t.Errorf("after signing out everywhere it is notified of %v, want %v once", got, want)
 		}
 		told.answers(http.StatusNoContent)
 		if _, err := db.SQL().ExecContext(t.Context(), "UPDATE logout_notices SET due_at = "+
@@ -104,7 +104,7 @@ func TestBackchannelLogout(t *testing.T) {
 		send()
 		send()
 		if got, want := told.sids(t), []string{sid(t, two.ID)}; !slices.Equal(got, want) {
-			t.Errorf("after an error it is told of %v, want %v once more", got, want)
+			t.Errorf("after an error it is notified of %v, want %v once more", got, want)
 		}
 
 		three := s.enter(browser, fake, provider.ID, "openid")
@@ -113,7 +113,7 @@ func TestBackchannelLogout(t *testing.T) {
 		}
 		send()
 		if got, want := told.sids(t), []string{sid(t, three.ID)}; !slices.Equal(got, want) {
-			t.Errorf("after the user is deleted it is told of %v, want %v", got, want)
+			t.Errorf("after the user is deleted it is notified of %v, want %v", got, want)
 		}
 	})
 }

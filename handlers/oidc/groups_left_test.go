@@ -12,7 +12,7 @@ import (
 	"postern/testkit/state"
 )
 
-// left returns up to which second gateways refuse a user's tokens, as the next snapshot has it; 0 for none.
+// left returns the second up to which gateways refuse a user's tokens, from the next snapshot; 0 for none.
 func (s *app) left(user string) int64 {
 	s.t.Helper()
 	tenant, err := s.db.Read(s.t.Context()).TenantByID(s.tenant)

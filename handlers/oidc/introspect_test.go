@@ -228,8 +228,7 @@ func TestIntrospect_certifiedClient(t *testing.T) {
 	}
 }
 
-// certifiedIntrospection starts the client library, and returns a function that has it
-// ask about a token.
+// certifiedIntrospection starts the client library, and returns a function that makes it ask about a token.
 func (s *app) certifiedIntrospection() func(line string) introspected {
 	s.t.Helper()
 	command := exec.Command(

@@ -105,8 +105,7 @@ func TestConsent_perApplication(t *testing.T) {
 	}
 }
 
-// A provider where the browser is signed in goes on without asking, unless it is told
-// to ask.
+// A provider where the browser is signed in continues without asking, unless it is told to ask.
 func TestAuthorize_promptAtProvider(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)

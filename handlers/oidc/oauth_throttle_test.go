@@ -13,8 +13,7 @@ import (
 	"postern/testkit/state"
 )
 
-// until asks again and again until it is told to wait, and returns how often it was
-// answered before that.
+// until asks again and again until it has to wait, and returns how often it was answered before that.
 func until(t *testing.T, most int, ask func() step) int {
 	t.Helper()
 	for n := range most {

@@ -26,7 +26,7 @@ type Listing struct {
 	Path    string
 	Prefix  string // of the names in the query, on pages with several lists
 	Section string // id of the list's section, on pages with several lists
-	One     string // what is listed, such as tenant
+	One     string // kind of the listed objects, such as tenant
 	Search  string // what q looks in; "" for lists without a search
 	Orders  []ListOrder
 	Filters []ListFilter
@@ -127,7 +127,7 @@ func (l *Listing) Request() contract.Page {
 	return contract.Page{Cursor: l.Get("after"), Limit: l.Size, Count: true}
 }
 
-// Sorting is the order in force as a request of the contract has it, "" for the usual one.
+// Sorting is the current order in the form of a request's sort, "" for the default.
 func (l *Listing) Sorting() string {
 	if !l.Query.Has("sort") {
 		return ""

@@ -218,7 +218,7 @@ func TestGitHub_link(t *testing.T) {
 			Says("[role=alert]", "already linked to an account")
 
 		h.Post("/signout").LeadsTo("/signin")
-		h.Get(h.away("/signin/github")).LeadsTo("/projects") // the account that has it linked
+		h.Get(h.away("/signin/github")).LeadsTo("/projects") // the account that it is linked to
 		page := h.Get("/account/signins").Shows(200, "Your account")
 		h.Post(page.Find("form[action$='/unlink']").AttrOr("action", ""), "confirm", "true").
 			LeadsTo("/account/signins") // the password is left

@@ -66,8 +66,8 @@ func (s *testLoginSite) tested() string {
 	return s.here(page.Header.Get("Location"))
 }
 
-// tokenForm is that of a JWT's head or claims (RFC 7519, 3): JSON in base64url. Random
-// values, at_hash and nonce among them, can hold its beginning, and are shorter.
+// tokenForm is that of a JWT's head or claims (RFC 7519, 3): JSON in base64url. Random values, such as at_hash and
+// nonce, can hold its beginning, and are shorter.
 var tokenForm = regexp.MustCompile(`eyJ[\w-]{43,}`)
 
 func TestTestLogin(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"postern/views/ui"
 )
 
-// withTenant is a site with the project shop and the path of its own tenant.
+// withTenant returns a site with the project shop, and the path of the project's own tenant.
 func withTenant(t *testing.T, db *models.DB) (s *controlplane.Browser, tenant string) {
 	t.Helper()
 	s, _ = controlplane.NewOwnerWithShop(t, db)

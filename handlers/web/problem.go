@@ -69,8 +69,8 @@ func StatusOf(kind fault.Kind) int {
 	return http.StatusInternalServerError
 }
 
-// ProblemOf returns err as the caller may see it. The text of an error that is not a fault
-// is left out; the log has it under the request's id.
+// ProblemOf returns err as the caller may see it. The text of an error that is not a fault is left out; the log
+// contains it with the request's ID.
 func ProblemOf(err error, requestID string) *Problem {
 	if ready, ok := errors.AsType[*Problem](err); ok {
 		out := *ready

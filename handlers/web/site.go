@@ -26,7 +26,7 @@ type Site struct {
 	Tokens   *tokens.Service   // for access tokens
 	Refusals *audit.Refusals   // where refused requests are audited
 	Log      *slog.Logger
-	// Measure is told of each finished request but probes and streams; nil: nothing is.
+	// Measure is called after each request except probes and streams; nil: requests aren't measured.
 	Measure  func(surface string, status int, took time.Duration)
 	Traces   *traces.Tracer // nil: nothing is traced
 	Throttle OAuthThrottle

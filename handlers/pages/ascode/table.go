@@ -19,9 +19,9 @@ type Readers struct {
 	Rules      func(text string) any // the value of rules in the body of set-rules
 	Transforms func(text string) any // the body of set-transforms
 
-	// KeyPlaces returns the value of requests_auth.api_key.in, and each place as --key-in has it.
+	// KeyPlaces returns the value of requests_auth.api_key.in, and each place in the form of --key-in.
 	KeyPlaces func(form url.Values) (places any, lines []string)
-	// Issuers returns the value of allowed_pairs, and each pair as --token-issuer has it.
+	// Issuers returns the value of allowed_pairs, and each pair in the form of --token-issuer.
 	Issuers func(form url.Values) (pairs any, lines []string)
 	// Endpoint returns requests_auth.opaque, and its value of --introspection; "" for none.
 	Endpoint func(form url.Values) (opaque *Object, line string)

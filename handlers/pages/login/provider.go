@@ -20,7 +20,7 @@ import (
 	"postern/views/ui"
 )
 
-// providerFields are the fields of a provider's form. The secret is not among them: pages never have it.
+// providerFields are the fields of a provider's form, without the secret, which pages never contain.
 var providerFields = []string{
 	"client_id", "scopes", "label", "sign_in_domains", "audience", "response_mode", "authoritative_domains",
 	"client_token", "upstream_token", "enabled",

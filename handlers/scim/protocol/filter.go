@@ -199,5 +199,5 @@ func (f *filter) folded(text string) string {
 	if f.exact {
 		return text
 	}
-	return ascii.Lower(text) // addresses among them
+	return ascii.Lower(text) // including addresses
 }

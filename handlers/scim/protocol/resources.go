@@ -53,7 +53,7 @@ type Email struct {
 // joined returns the parts as one text.
 func (n Name) joined() string { return strings.TrimSpace(n.GivenName + " " + n.FamilyName) }
 
-// Shown returns the name as a resource has it, nil for none.
+// Shown returns the name in the form of a resource, nil for none.
 func (n Name) Shown() *Name {
 	if n.Formatted == "" {
 		n.Formatted = n.joined()
