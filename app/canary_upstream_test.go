@@ -24,7 +24,7 @@ import (
 )
 
 // useUpstreamCredentials has the project shop authenticate its calls to upstreams in each way, after wrong attempts
-// through the API and the dashboard. key opens the project at address.
+// through the API and the dashboard. key is valid for the project at address.
 func (a *canaryTest) useUpstreamCredentials(address, key string) {
 	a.Helper()
 	upstream := httptest.NewUnstartedServer(http.NotFoundHandler())

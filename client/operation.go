@@ -59,7 +59,7 @@ func (r request) query() string {
 	return "?" + r.values.Encode()
 }
 
-// requestOf takes the members of in to where they belong. Members of the query that have no value are left out.
+// requestOf puts the members of in where they belong. Members of the query without a value are left out.
 func requestOf(path string, in any) request {
 	out, params := request{values: url.Values{}}, map[string]string{}
 	from := reflect.ValueOf(in)
@@ -93,7 +93,7 @@ func requestOf(path string, in any) request {
 	return out
 }
 
-// queryValues returns a member as the query has it: a list as one value for each element, a time as in RFC 3339.
+// queryValues returns a member in the form of the query: a list as one value for each element, a time as in RFC 3339.
 func queryValues(value reflect.Value) []string {
 	switch of := value.Interface().(type) {
 	case []string:

@@ -275,8 +275,8 @@ func (v *headlessUser) overwrites(server string, workspaceKeys []string) {
 	v.leaves()
 }
 
-// findInMemory reads all memory that the process may write to, as a core dump has it. It
-// returns which of the secrets is there and what surrounds it, or "" if none is.
+// findInMemory reads all memory that the process may write to, as a core dump contains it. It returns which of the
+// secrets is there and what surrounds it, or "" if none is.
 func findInMemory(t *testing.T, p *harness.Process, secrets map[string]string) string {
 	t.Helper()
 	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", p.Command.Process.Pid))

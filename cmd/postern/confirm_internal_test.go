@@ -10,8 +10,8 @@ import (
 	"postern/core/contract"
 )
 
-// TestDelete_asks checks that the command of everything that is deleted for good asks first: it has --yes, and without
-// a terminal it sends nothing unless --yes is given. Commands that first read what else is deleted are in the scripts.
+// TestDelete_asks checks that all commands that permanently delete something ask first: they have --yes, and without a
+// terminal they send nothing unless --yes is given. Commands that first read what else is deleted are in the scripts.
 func TestDelete_asks(t *testing.T) {
 	t.Parallel()
 	reads := []string{"environment", "product", "project", "team", "tenant", "version"}

@@ -194,7 +194,7 @@ func addressRules(keys map[string]sample.Plain) []Case {
 	}
 }
 
-// limitHeaders are about what callers are told; refusals have their own tests.
+// limitHeaders are informational headers; refusals have their own tests.
 func limitHeaders(keys map[string]sample.Plain) []Case {
 	const tell = "X-Tell: limits" // has the upstream say something else
 	return []Case{

@@ -168,8 +168,8 @@ func framingOf(r *http.Response) string {
 	return "until the end"
 }
 
-// limitsTold are the headers on limits but for the seconds that are left, in
-// which two calls after one another may differ: of those only that they are told.
+// limitsTold are the headers on limits but for the seconds that are left, in which two calls after one another may
+// differ: of those only that they are there.
 func limitsTold(h http.Header) map[string]string {
 	told := map[string]string{}
 	for name, lines := range h {

@@ -131,7 +131,7 @@ func placedCases(k string) (out []Case) {
 	return out
 }
 
-// Keys are read in the same places, are told about in the same words, and reach no upstream.
+// Keys are read in the same places, refused in the same words, and never reach an upstream.
 func TestConformanceKeyPlaces(t *testing.T) {
 	up := newUpstream(t)
 	project, keys := placedProject(up.url)

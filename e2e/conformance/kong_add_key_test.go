@@ -14,7 +14,7 @@ import (
 	"postern/testkit/sample"
 )
 
-// A key that the exported add-key.sh creates opens the running Kong, and the upstream learns of its owner.
+// A key that the exported add-key.sh creates is valid for the running Kong, and the upstream gets its owner.
 func TestConformanceAddKey(t *testing.T) {
 	up := newUpstream(t)
 	folder := export(t, up)

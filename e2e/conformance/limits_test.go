@@ -58,8 +58,8 @@ var tight = snapshot.ProjectLimits{
 // together starts a gateway that runs the export of the project next to ours.
 type together func(t *testing.T, folder string, up *upstream) *peer
 
-// sameLimits sends calls in one order to both, until every limit has refused some
-// of them, and compares what callers are told.
+// sameLimits sends calls in one order to both, until every limit has refused some of them, and compares what callers
+// get.
 func sameLimits(t *testing.T, start together) {
 	t.Helper()
 	for {

@@ -21,7 +21,7 @@ import (
 // movedCall is a call to a host name of a Kong file, and in what the plan may declare a difference for it.
 type movedCall struct {
 	Case
-	method, host, path string // the path as policy.NormalizePath has it
+	method, host, path string // path in the form of policy.NormalizePath
 
 	sibling   bool // its path continues the last segment of a route's path
 	slashless bool // only a slash is missing to the path of a route

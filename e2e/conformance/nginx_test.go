@@ -17,10 +17,9 @@ import (
 	"postern/core/policy"
 )
 
-// TestPlugin_nginx runs the exported plugin inside a real nginx with its Lua
-// module and compares every case that the plugin alone decides: the answer and
-// what the upstream is told of the caller. Routing and forwarding are Kong's
-// part and belong to the other suite.
+// TestPlugin_nginx runs the exported plugin inside a real nginx with its Lua module and compares every case that the
+// plugin alone decides: the answer and what the upstream gets about the caller. Routing and forwarding are Kong's part
+// and belong to the other suite.
 func TestPlugin_nginx(t *testing.T) {
 	up := newUpstream(t)
 	postern := startPostern(t, up)

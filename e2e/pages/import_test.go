@@ -14,8 +14,8 @@ import (
 	"postern/testkit"
 )
 
-// TestImport_otherInstallation moves a project to another installation: a person is shown
-// what the zip cannot carry, imports it, and a key of the old one opens the new one.
+// TestImport_otherInstallation moves a project to another installation: a person is shown what the zip cannot carry,
+// imports it, and a key of the old one is valid for the new one.
 func TestImport_otherInstallation(t *testing.T) {
 	t.Parallel()
 	upstream := testkit.NewUpstream(t)

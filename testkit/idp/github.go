@@ -37,12 +37,12 @@ type GitHub struct {
 	granted string
 }
 
-// GitHubOrg is an organization as /user/orgs has it, but for its addresses.
+// GitHubOrg is an organization in the form of /user/orgs, without its addresses.
 func GitHubOrg(id int, login string) map[string]any {
 	return map[string]any{"id": id, "login": login, "description": nil}
 }
 
-// GitHubTeam is a team as /user/teams has it, but for its addresses.
+// GitHubTeam is a team in the form of /user/teams, without its addresses.
 func GitHubTeam(id int, org, slug string) map[string]any {
 	return map[string]any{
 		"id":           id,

@@ -209,7 +209,7 @@ func (u *Upstream) script(r *http.Request) (Script, bool) {
 // Path stands before the name of a script in the path of a request.
 const Path = "/scripted/"
 
-// usual is the answer to requests that name no script. X-Tell: limits has it claim its own limits.
+// usual is the answer to requests that name no script. With X-Tell: limits, it claims its own limits.
 func usual(r *http.Request) Script {
 	head := "HTTP/1.1 200 OK\nContent-Type: application/json\nX-From: upstream"
 	if r.Header.Get("X-Tell") == "limits" {

@@ -47,8 +47,8 @@ func (r *run) liveHeaps(ctx context.Context) (map[string]liveHeap, error) {
 	return out, nil
 }
 
-// heapInUse has the process behind an admin address collect garbage, and returns what is left. The end
-// of the text form of the profile has it (runtime.MemStats).
+// heapInUse has the process behind an admin address collect garbage, and returns what is left. The end of the text form
+// of the profile contains it (runtime.MemStats).
 func heapInUse(ctx context.Context, admin string) (float64, error) {
 	ctx, stop := context.WithTimeout(ctx, heapWithin)
 	defer stop()
