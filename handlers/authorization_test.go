@@ -1,6 +1,7 @@
 package handlers_test
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -227,6 +228,9 @@ func (r routeTest) checkAllowed(has controlplane.Objects, header []string, accou
 			len(teams),
 		)
 	}
+	for _, entry := range added {
+		r.checkNamed(entry)
+	}
 	entry := added[0]
 	if at := slices.IndexFunc(added, func(one models.AuditEntry) bool {
 		return one.Action == string(r.want.action)
@@ -244,5 +248,25 @@ func (r routeTest) checkAllowed(has controlplane.Objects, header []string, accou
 	}
 	if !r.want.audited && r.want.action != access.WorkspaceClaim && len(entry.Changes) == 0 {
 		r.t.Errorf("the audit entry does not say what changed: %+v", entry)
+	}
+}
+
+// unnamed are the actions on objects that need not have a name: the caller's own account, an export, an invitation of
+// anyone who has its link, or a merged workspace.
+var unnamed = []access.Action{
+	access.AccountDelete, access.AccountSignIn, access.AccountUpdate, access.ExportCreate, access.ExportDownload,
+	access.ExportSecrets, access.InvitationAccept, access.InvitationCreate, access.InvitationRevoke,
+	access.WorkspaceClaim,
+}
+
+// checkNamed checks that an entry has what people call its object.
+func (r routeTest) checkNamed(entry models.AuditEntry) {
+	r.t.Helper()
+	names := cmp.Or(
+		entry.Detail["name"], entry.Detail["key"], entry.Detail["host"], entry.Detail["machine"], entry.Detail["check"],
+		entry.Detail["import"],
+	)
+	if names == "" && !slices.Contains(unnamed, access.Action(entry.Action)) {
+		r.t.Errorf("the audit entry for %s of %s doesn't name its object: %v", entry.Action, entry.Object, entry.Detail)
 	}
 }

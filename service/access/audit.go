@@ -12,6 +12,7 @@ import (
 type Entry struct {
 	Action  Action
 	Object  string            // ID of the object of the action
+	Name    string            // what people call it, such as an email address; recorded as the detail "name"
 	Project string            // ID of the object's project, "" for none
 	Team    string            // "" for the installation
 	Detail  map[string]string // facts other than the ids; never a secret
@@ -54,6 +55,9 @@ func (p Principal) entry(e Entry) models.AuditEntry {
 	detail := map[string]string{}
 	for name, value := range e.Detail {
 		detail[name] = storable(value)
+	}
+	if e.Name != "" {
+		detail["name"] = storable(e.Name)
 	}
 	if e.Project == "" && strings.HasPrefix(e.Object, "prj_") {
 		e.Project = e.Object

@@ -179,7 +179,7 @@ func (s *Service) eraseAccount(tx *models.Tx, p access.Principal, account models
 		return err
 	}
 	for _, one := range memberships {
-		if err := takeOut(tx, p, one, access.MemberLeave); err != nil {
+		if err := takeOut(tx, p, one, access.MemberLeave, ""); err != nil {
 			return err
 		}
 	}

@@ -103,6 +103,7 @@ func (s *Service) Invite(
 		return access.Record(tx, p, access.Entry{
 			Action: access.InvitationCreate,
 			Object: row.ID,
+			Name:   row.Email,
 			Team:   in.Team,
 			After:  row,
 		})
@@ -174,6 +175,7 @@ func (s *Service) RevokeInvitation(
 		return access.Record(tx, p, access.Entry{
 			Action: access.InvitationRevoke,
 			Object: row.ID,
+			Name:   row.Email,
 			Team:   row.TeamID,
 			Before: row,
 		})
@@ -221,6 +223,7 @@ func revokeInvitationsOf(tx *models.Tx, p access.Principal, team, account string
 		if err := access.Record(tx, p, access.Entry{
 			Action: access.InvitationRevoke,
 			Object: row.ID,
+			Name:   row.Email,
 			Team:   team,
 			Before: row,
 		}); err != nil {
@@ -388,6 +391,7 @@ func join(
 	return access.Record(tx, p, access.Entry{
 		Action: access.InvitationAccept,
 		Object: invitation.ID,
+		Name:   invitation.Email,
 		Team:   invitation.TeamID,
 		Detail: map[string]string{"account": account.ID},
 		After:  membership,

@@ -120,9 +120,14 @@ func changeRole(tx *models.Tx, p access.Principal, row *models.Membership, role 
 			return err
 		}
 	}
+	account, err := tx.AccountByID(row.AccountID)
+	if err != nil {
+		return err
+	}
 	return access.Record(tx, p, access.Entry{
 		Action: access.MemberChange,
 		Object: row.AccountID,
+		Name:   account.Email,
 		Team:   row.TeamID,
 		Before: before,
 		After:  *row,
@@ -155,19 +160,26 @@ func (s *Service) removeMember(
 		if err := anotherOwner(tx, row); err != nil {
 			return err
 		}
-		return takeOut(tx, p, row, action)
+		removed, err := tx.AccountByID(account)
+		if err != nil {
+			return err
+		}
+		return takeOut(tx, p, row, action, removed.Email)
 	})
 }
 
-// takeOut removes a member from a team whose row is locked.
-func takeOut(tx *models.Tx, p access.Principal, row models.Membership, action access.Action) error {
+// takeOut removes a member from a team whose row is locked. The team's audit log keeps the name that is given, such as
+// the member's email address, or none.
+func takeOut(tx *models.Tx, p access.Principal, row models.Membership, action access.Action, name string) error {
 	if err := tx.DeleteMembership(row.TeamID, row.AccountID); err != nil {
 		return err
 	}
 	if err := revokeInvitationsOf(tx, p, row.TeamID, row.AccountID); err != nil {
 		return err
 	}
-	return access.Record(tx, p, access.Entry{Action: action, Object: row.AccountID, Team: row.TeamID, Before: row})
+	return access.Record(tx, p, access.Entry{
+		Action: action, Object: row.AccountID, Name: name, Team: row.TeamID, Before: row,
+	})
 }
 
 func memberOf(tx *models.Tx, team, account string) (models.Membership, error) {

@@ -53,7 +53,7 @@ func recordOperator(tx *models.Tx, by access.Principal, account models.Account, 
 	return access.Record(tx, by, access.Entry{
 		Action: access.OperatorChange,
 		Object: account.ID,
-		Detail: map[string]string{"email": account.Email},
+		Name:   account.Email,
 		Before: duty{!operator},
 		After:  duty{operator},
 	})

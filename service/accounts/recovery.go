@@ -69,7 +69,7 @@ func newRecovery(
 	return code, access.Record(tx, by, access.Entry{
 		Action: access.AccountUpdate,
 		Object: account.ID,
-		Detail: map[string]string{"email": account.Email},
+		Name:   account.Email,
 		Before: link{},
 		After:  link{until.UTC().Format(time.RFC3339)},
 	})

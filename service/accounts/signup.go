@@ -224,6 +224,7 @@ func (s *Service) newAccount(
 	if err := access.Record(tx, p, access.Entry{
 		Action: access.AccountCreate,
 		Object: account.ID,
+		Name:   account.Email,
 		After:  account,
 	}); err != nil {
 		return account, err

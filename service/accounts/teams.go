@@ -128,7 +128,9 @@ func (s *Service) CreateTeam(
 		if err != nil {
 			return err
 		}
-		return access.Record(tx, p, access.Entry{Action: access.TeamCreate, Object: row.ID, Team: row.ID, After: row})
+		return access.Record(tx, p, access.Entry{
+			Action: access.TeamCreate, Object: row.ID, Name: row.Name, Team: row.ID, After: row,
+		})
 	})
 	if err != nil {
 		return none, fmt.Errorf("accounts: create a team: %w", err)
@@ -168,6 +170,7 @@ func (s *Service) UpdateTeam(ctx context.Context, p access.Principal, in contrac
 		return access.Record(tx, p, access.Entry{
 			Action: access.TeamUpdate,
 			Object: row.ID,
+			Name:   row.Name,
 			Team:   row.ID,
 			Before: before,
 			After:  row,

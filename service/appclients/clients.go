@@ -45,6 +45,7 @@ func (s *Service) CreateClient(
 		return access.RecordServed(tx, p, parent, access.Entry{
 			Action: access.LoginUpdate,
 			Object: row.ID,
+			Name:   row.Name,
 			Team:   team,
 			After:  out.AppClient,
 		})
@@ -151,6 +152,7 @@ func (s *Service) UpdateClient(
 		return access.RecordServed(tx, p, tenant, access.Entry{
 			Action: access.LoginUpdate,
 			Object: row.ID,
+			Name:   row.Name,
 			Team:   team,
 			Before: before,
 			After:  out.AppClient,
@@ -192,6 +194,7 @@ func (s *Service) DeleteClient(
 		return access.RecordServed(tx, p, tenant, access.Entry{
 			Action: access.LoginUpdate,
 			Object: row.ID,
+			Name:   row.Name,
 			Team:   team,
 			Before: s.Shown(row),
 		})
@@ -320,6 +323,7 @@ func (s *Service) setFrozen(
 		return access.RecordServed(tx, p, tenant, access.Entry{
 			Action: access.LoginUpdate,
 			Object: id,
+			Name:   row.Name,
 			Team:   team,
 			Before: before,
 			After:  out,

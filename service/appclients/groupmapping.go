@@ -125,13 +125,13 @@ func (s *Service) changeMappings(
 		if out, err = MappingsOf(tx, tenant, row.ID); err != nil {
 			return err
 		}
-		return access.RecordServed(tx, p, tenant, access.Entry{
-			Action: access.LoginUpdate,
-			Object: row.ID,
-			Team:   team,
-			Before: auditedMappings{before.Mappings},
-			After:  auditedMappings{out.Mappings},
-		})
+		client, err := tx.AppClientByID(row.AppClientID)
+		if err != nil {
+			return err
+		}
+		entry := providerEntry(client, team, s.shownProvider(row))
+		entry.Before, entry.After = auditedMappings{before.Mappings}, auditedMappings{out.Mappings}
+		return access.RecordServed(tx, p, tenant, entry)
 	})
 	if err != nil {
 		return contract.GroupMappings{}, fmt.Errorf("appclients: set the group mappings of %s: %w", provider, err)

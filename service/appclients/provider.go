@@ -36,15 +36,26 @@ func (s *Service) CreateProvider(
 		if err := s.checkProjects(tx, tenant, out.ID); err != nil {
 			return err
 		}
-		return access.RecordServed(
-			tx, p, tenant, access.Entry{Action: access.LoginUpdate, Object: out.ID, Team: team, After: out},
-		)
+		entry := providerEntry(client, team, out)
+		entry.After = out
+		return access.RecordServed(tx, p, tenant, entry)
 	})
 	if err != nil {
 		return contract.Provider{}, fmt.Errorf("appclients: add a provider to %s: %w", in.Client, err)
 	}
 	s.Changed(ctx)
 	return out, nil
+}
+
+// providerEntry returns the audit entry for a change of a provider, which is named with its app client.
+func providerEntry(client models.AppClient, team string, of contract.Provider) access.Entry {
+	return access.Entry{
+		Action: access.LoginUpdate,
+		Object: of.ID,
+		Name:   ProviderLabel(of),
+		Team:   team,
+		Detail: map[string]string{"app_client": client.Name},
+	}
 }
 
 // NewProviderIn adds a provider in the caller's transaction. The caller checks permission
@@ -99,7 +110,8 @@ func (s *Service) UpdateProvider(
 		if err := access.Unchanged(in.IfMatch, access.ETag(row.UpdatedAt)); err != nil {
 			return err
 		}
-		if _, err := tx.LockAppClient(row.AppClientID); err != nil {
+		client, err := tx.LockAppClient(row.AppClientID)
+		if err != nil {
 			return err
 		}
 		before, seen := s.shownProvider(row), row.UpdatedAt
@@ -121,9 +133,10 @@ func (s *Service) UpdateProvider(
 			return err
 		}
 		out = s.shownProvider(row)
-		entry := access.Entry{Action: access.LoginUpdate, Object: row.ID, Team: team, Before: before, After: out}
+		entry := providerEntry(client, team, out)
+		entry.Before, entry.After = before, out
 		if in.Body.ClientSecret != nil {
-			entry.Detail = map[string]string{"change": "secret"}
+			entry.Detail["change"] = "secret"
 		}
 		return access.RecordServed(tx, p, tenant, entry)
 	})
@@ -151,9 +164,13 @@ func (s *Service) DeleteProvider(
 		if err := tx.DeleteProvider(row.ID); err != nil {
 			return err
 		}
-		return access.RecordServed(tx, p, tenant, access.Entry{
-			Action: access.LoginUpdate, Object: row.ID, Team: team, Before: s.shownProvider(row),
-		})
+		client, err := tx.AppClientByID(row.AppClientID)
+		if err != nil {
+			return err
+		}
+		entry := providerEntry(client, team, s.shownProvider(row))
+		entry.Before = s.shownProvider(row)
+		return access.RecordServed(tx, p, tenant, entry)
 	})
 	if err != nil {
 		return contract.None{}, fmt.Errorf("appclients: delete the provider %s: %w", in.Provider, err)

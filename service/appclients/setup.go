@@ -137,6 +137,7 @@ func (u *Setup) InsertIn(tx *models.Tx, p access.Principal, team string, tenant 
 	if err := access.Record(tx, p, access.Entry{
 		Action: access.LoginUpdate,
 		Object: client.ID,
+		Name:   client.Name,
 		Team:   team,
 		After:  u.Client,
 	}); err != nil {
@@ -147,12 +148,9 @@ func (u *Setup) InsertIn(tx *models.Tx, p access.Principal, team string, tenant 
 		if err != nil {
 			return err
 		}
-		if err := access.Record(tx, p, access.Entry{
-			Action: access.LoginUpdate,
-			Object: made.ID,
-			Team:   team,
-			After:  made,
-		}); err != nil {
+		entry := providerEntry(client, team, made)
+		entry.After = made
+		if err := access.Record(tx, p, entry); err != nil {
 			return err
 		}
 		u.Offered = append(u.Offered, made)

@@ -13,13 +13,16 @@ import (
 
 // ActorText names the actor of an entry, as the start of a sentence. The entry must have its actor's email address.
 func ActorText(e contract.AuditEntry) string {
+	name := e.Detail["name"]
 	switch {
 	case e.Actor.Email != nil:
 		return *e.Actor.Email
 	case e.Actor.ID == access.ActorSystem:
 		return "Postern"
 	case e.Action == string(access.UserArrive), e.Detail["by"] == "user":
-		return "The user " + e.Object
+		return personText(name, "A user")
+	case e.Action == string(access.MemberLeave):
+		return personText(name, "A member")
 	case e.Detail["by"] == "claims":
 		return "A provider"
 	case e.Actor.ID == access.ActorAnonymous:
@@ -37,6 +40,14 @@ func ActorText(e contract.AuditEntry) string {
 		return "Another workspace's key"
 	}
 	return "An account outside this team"
+}
+
+// personText is how a sentence begins with a person: with their email address, or else with the noun and their name.
+func personText(name, noun string) string {
+	if name == "" || strings.Contains(name, "@") {
+		return cmp.Or(name, noun)
+	}
+	return "The" + strings.TrimPrefix(noun, "A") + " " + strconv.Quote(name)
 }
 
 // ActionText is the rest of the sentence. Actions without their own text are described by the parts of their name.
@@ -58,22 +69,34 @@ func ActionText(e contract.AuditEntry) string {
 		if change := e.Detail["change"]; change != "" {
 			return "changed the " + settingText(change) + " of " + named("tenant", e.Detail["name"]) + of
 		}
-	case access.KeyCreate:
-		return "created " + keyText(e) + forProject
-	case access.KeyChange:
-		return pastOf(cmp.Or(e.Detail["change"], "change")) + " " + keyText(e) + forProject
+	case access.KeyCreate, access.KeyChange:
+		return keyActionText(e) + forProject
 	case access.ExportCreate, access.ExportDownload, access.ExportSecrets:
 		return exportText(e) + of
 	case access.DomainChange, access.DomainApprove, access.DomainReport:
 		return domainText(e) + forProject
 	case access.WorkspaceClaim:
 		return "claimed " + cmp.Or(e.Detail["projects"], "a workspace")
+	case access.WorkspacePurge:
+		return "deleted the unclaimed workspace"
 	case access.AuditTrim:
 		return "deleted old entries from this log"
 	case access.UserArrive:
 		return "signed in for the first time"
 	case access.AccountSignIn:
 		return "signed in"
+	case access.AccountUpdate:
+		if e.Detail["name"] == "" {
+			return "changed their account"
+		}
+	case access.AccountDelete:
+		return "deleted their account"
+	case access.UserUpdate:
+		if e.Detail["by"] == "user" {
+			return ownChangeText(e)
+		}
+	case access.InvitationAccept:
+		return "joined the team"
 	case access.MemberLeave:
 		return "left the team"
 	}
@@ -118,29 +141,34 @@ func changeText(e contract.AuditEntry) string {
 			verb = "delete"
 		}
 	}
-	object := objectText(e)
-	if verb == "create" && object == " "+e.Object {
-		return "created " + article(noun)
+	text := pastOf(verb) + " " + named(noun, nameOf(e))
+	if client := e.Detail["app_client"]; client != "" {
+		text += " of the app client " + strconv.Quote(client)
 	}
-	return pastOf(verb) + " the " + noun + object
+	return text
 }
 
-// objectText is the name of an entry's object in quotes, or its id.
-func objectText(e contract.AuditEntry) string {
-	name := cmp.Or(e.Detail["name"], e.Detail["email"], e.Detail["machine"])
+// ownChangeText describes what a user changed of their account.
+func ownChangeText(e contract.AuditEntry) string {
+	switch linked, ok := e.Changes["linked_provider"]; {
+	case !ok:
+		return "changed their account"
+	case linked.After == nil || linked.After == "":
+		return "unlinked a provider"
+	}
+	return "linked a provider"
+}
+
+// nameOf returns the name of an entry's object, "" if the entry doesn't have it.
+func nameOf(e contract.AuditEntry) string {
+	name := cmp.Or(e.Detail["name"], e.Detail["machine"])
 	for _, field := range []string{"name", "email", "value"} {
 		change := e.Changes[field]
 		before, _ := change.Before.(string)
 		after, _ := change.After.(string)
 		name = cmp.Or(name, after, before)
 	}
-	switch {
-	case name != "":
-		return " " + strconv.Quote(name)
-	case e.Object != "":
-		return " " + e.Object
-	}
-	return ""
+	return name
 }
 
 // projectChangeText describes a change of a project's settings.
@@ -150,6 +178,10 @@ func projectChangeText(e contract.AuditEntry, of string) string {
 	switch {
 	case change == "import" && object == "":
 		return "updated " + named("project", cmp.Or(e.ProjectName, e.Detail["name"])) + " with an import"
+	case change == "attach":
+		return "attached the " + object + strings.Replace(of, "of", "to", 1)
+	case change == "detach":
+		return "detached the " + object + strings.Replace(of, "of", "from", 1)
 	case change == "relations":
 		return "changed the object owners" + of + " (" + object + ")"
 	case strings.HasPrefix(object, "version "):
@@ -350,15 +382,25 @@ func article(noun string) string {
 	return "a " + noun
 }
 
+// keyActionText describes a change of a key, of a file of keys, or a check that changes none.
+func keyActionText(e contract.AuditEntry) string {
+	switch {
+	case e.Detail["import"] != "":
+		return "imported keys from a file"
+	case e.Detail["check"] != "":
+		return "checked a key"
+	case e.Action == string(access.KeyCreate):
+		return "created " + keyText(e)
+	}
+	return pastOf(cmp.Or(e.Detail["change"], "change")) + " " + keyText(e)
+}
+
 // keyText shows a key by its last characters, as lists of keys do.
 func keyText(e contract.AuditEntry) string {
 	if _, last, ok := strings.Cut(e.Detail["key"], "…"); ok {
 		return "the key …" + last
 	}
-	if e.Object == "" {
-		return "a key"
-	}
-	return "the key " + e.Object
+	return "a key"
 }
 
 var pasts = map[string]string{

@@ -17,6 +17,7 @@ type place struct {
 // outcome describes a change that was made.
 type outcome struct {
 	object        string // id
+	name          string // what people call it, for the audit log
 	before, after any    // what the audit entry compares; nil if it did not exist
 	// revise adds the revisions by which gateways load the change; nil if gateways do not
 	// use what was changed.
@@ -66,6 +67,7 @@ func record(tx *models.Tx, p access.Principal, at place, done outcome) error {
 	entry := access.Entry{
 		Action: access.UserUpdate,
 		Object: done.object,
+		Name:   done.name,
 		Team:   at.team,
 		Detail: map[string]string{"tenant": at.ID},
 		Before: done.before,

@@ -52,6 +52,7 @@ func (s *Service) ProvisionGroup(
 		after.describe(row)
 		return outcome{
 			object: row.ID,
+			name:   row.Name,
 			after:  after,
 			revise: (*models.Tx).AddTenantRevisions,
 			events: []event{groupEvent(row, groupCreated)},
@@ -160,6 +161,7 @@ func (s *Service) changeGroupAt(
 		out, err = detail(tx, row)
 		return outcome{
 			object: id,
+			name:   row.Name,
 			before: before,
 			after:  after,
 			revise: (*models.Tx).AddPersonRevisions,
@@ -184,6 +186,7 @@ func (s *Service) DeleteGroup(ctx context.Context, p access.Principal, in contra
 		before.describe(row)
 		done := outcome{
 			object: id,
+			name:   row.Name,
 			before: before,
 			revise: (*models.Tx).AddPersonRevisions,
 			events: []event{groupEvent(row, groupDeleted)},

@@ -66,6 +66,7 @@ func (s *Service) deleteUser(
 		}
 		return outcome{
 			object: id,
+			name:   NameOf(row),
 			before: auditedOf(row),
 			events: append(left, userEvent(EventUserDeleted, row)),
 			revise: func(tx *models.Tx, tenant models.Tenant, now time.Time) error {

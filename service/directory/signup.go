@@ -52,7 +52,7 @@ func (s *Service) UpdateSignupPolicy(
 		}
 		row.UpdatedAt = models.Now()
 		out = viewSignupPolicy(row)
-		return outcome{object: at.ID, before: before, after: out}, tx.SaveSignupPolicy(row)
+		return outcome{object: at.ID, name: at.Name, before: before, after: out}, tx.SaveSignupPolicy(row)
 	})
 	if err != nil {
 		return contract.SignupPolicy{}, fmt.Errorf("directory: change the sign-up policy of %s: %w", in.Tenant, err)
@@ -103,7 +103,7 @@ func (s *Service) CreateApproval(
 	var out contract.Approval
 	err := s.change(ctx, p, inTenant(p, in.Tenant), func(tx *models.Tx, at place) (_ outcome, err error) {
 		out, err = approve(tx, at, in.Body)
-		return outcome{object: out.ID, after: out}, err
+		return outcome{object: out.ID, name: out.Value, after: out}, err
 	})
 	if err != nil {
 		return contract.Approval{}, fmt.Errorf("directory: approve for %s: %w", in.Tenant, err)
@@ -180,7 +180,7 @@ func (s *Service) UpdateApproval(
 		}
 		row.UpdatedAt = models.Now()
 		out = viewApproval(row)
-		return outcome{object: row.ID, before: before, after: out}, tx.UpdateApproval(row)
+		return outcome{object: row.ID, name: row.Value, before: before, after: out}, tx.UpdateApproval(row)
 	})
 	if err != nil {
 		return contract.Approval{}, fmt.Errorf("directory: update the approval %s: %w", in.Approval, err)
@@ -197,7 +197,7 @@ func (s *Service) DeleteApproval(
 		if err != nil {
 			return outcome{}, err
 		}
-		return outcome{object: row.ID, before: viewApproval(row)}, tx.DeleteApproval(row.ID)
+		return outcome{object: row.ID, name: row.Value, before: viewApproval(row)}, tx.DeleteApproval(row.ID)
 	})
 	if err != nil {
 		return contract.None{}, fmt.Errorf("directory: delete the approval %s: %w", in.Approval, err)

@@ -183,6 +183,7 @@ func (s *Service) ProvisionUser(
 		joined, err := memberEvents(tx, row.ID, row.CreatedAt)
 		return outcome{
 			object: row.ID,
+			name:   NameOf(row),
 			after:  auditedOf(row),
 			revise: (*models.Tx).AddTenantRevisions,
 			events: append([]event{userEvent(EventUserCreated, row)}, joined...),
@@ -291,7 +292,7 @@ func changeUser(tx *models.Tx, at place, before models.EndUser, in UserChange) (
 	if err != nil {
 		return contract.User{}, outcome{}, err
 	}
-	done := outcome{object: row.ID, before: auditedOf(before), after: auditedOf(row)}
+	done := outcome{object: row.ID, name: NameOf(row), before: auditedOf(before), after: auditedOf(row)}
 	if before.State != row.State {
 		done.revise = (*models.Tx).AddPersonRevisions
 		if row.State == Frozen {

@@ -1,6 +1,7 @@
 package directory
 
 import (
+	"cmp"
 	"time"
 
 	"postern/core/contract"
@@ -40,6 +41,9 @@ func viewUser(row models.EndUser) contract.User {
 	}
 	return out
 }
+
+// NameOf returns what the audit log calls a user: the email address, or else a name; "" if there is neither.
+func NameOf(row models.EndUser) string { return cmp.Or(row.Email, row.Name, orEmpty(row.UserName)) }
 
 // audited has the values that the audit entry of a user compares.
 type audited struct {

@@ -74,7 +74,7 @@ func (w *work) findProduct(tx *models.Tx) (string, error) {
 		Action: access.ProductCreate,
 		Object: row.ID,
 		Team:   w.team,
-		Detail: map[string]string{"name": row.Name},
+		Name:   row.Name,
 	})
 	return row.ID, tx.Insert(&row)
 }
@@ -234,7 +234,7 @@ func (w *work) writeTenant(tx *models.Tx, t snapshot.Tenant, own bool) error {
 		Action: access.TenantCreate,
 		Object: row.ID,
 		Team:   w.team,
-		Detail: map[string]string{"name": row.Name},
+		Name:   row.Name,
 	})
 	return nil
 }

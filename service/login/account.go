@@ -321,6 +321,7 @@ func (s *Service) link(
 	return access.Record(tx, access.Principal{}, access.Entry{
 		Action: access.UserUpdate,
 		Object: user.ID,
+		Name:   directory.NameOf(user.EndUser),
 		Team:   user.team,
 		Detail: map[string]string{"tenant": user.TenantID, "by": "user"},
 		After:  struct{ LinkedProvider string }{entry.Identity.Provider},

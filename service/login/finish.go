@@ -110,6 +110,7 @@ func (s *Service) arrive(
 		err := access.Record(tx, access.Principal{}, access.Entry{
 			Action: access.UserArrive,
 			Object: user.ID,
+			Name:   directory.NameOf(user),
 			Team:   team,
 			Detail: map[string]string{"provider": entry.Identity.Provider, "client": client.ID},
 		})

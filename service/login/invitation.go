@@ -56,6 +56,7 @@ func (s *Service) InviteUser(
 		return access.Record(tx, p, access.Entry{
 			Action: access.UserUpdate,
 			Object: row.ID,
+			Name:   directory.NameOf(row),
 			Team:   team,
 			Detail: map[string]string{"tenant": tenant.ID},
 			After:  struct{ InvitedUntil time.Time }{ends},

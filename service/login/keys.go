@@ -220,6 +220,7 @@ func (s *Service) RotateSigningKey(
 		return access.RecordServed(tx, p, tenant, access.Entry{
 			Action: access.LoginUpdate,
 			Object: id,
+			Name:   client.Name,
 			Team:   team,
 			Before: rotatedKeys{client.Name, shownKeys(before)},
 			After:  rotatedKeys{client.Name, out},

@@ -256,6 +256,7 @@ func (s *Service) emitMapped(
 	err = access.Record(tx, access.Principal{}, access.Entry{
 		Action: access.UserUpdate,
 		Object: user.ID,
+		Name:   directory.NameOf(user),
 		Team:   team,
 		Detail: detail,
 		Before: before,

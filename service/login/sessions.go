@@ -11,6 +11,7 @@ import (
 	"postern/models"
 	"postern/service/access"
 	"postern/service/appclients"
+	"postern/service/directory"
 )
 
 // Consent is an end user's own view of their consent to an app client.
@@ -279,6 +280,7 @@ func (s *Service) end(
 		return access.RecordServed(tx, p, user.tenant, access.Entry{
 			Action: access.UserUpdate,
 			Object: user.ID,
+			Name:   directory.NameOf(user.EndUser),
 			Team:   user.team,
 			Detail: detail,
 			Before: done.before,

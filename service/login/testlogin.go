@@ -87,6 +87,7 @@ func (s *Service) StartTestLogin(
 		return access.Record(tx, p, access.Entry{
 			Action: access.LoginUpdate,
 			Object: client.ID,
+			Name:   client.Name,
 			Team:   team,
 			After:  struct{ TriedOut bool }{true},
 		})

@@ -96,6 +96,7 @@ func (s *Service) unlink(ctx context.Context, tx *models.Tx, clientID string, us
 	return access.RecordServed(tx, access.Principal{}, user.tenant, access.Entry{
 		Action: access.UserUpdate,
 		Object: user.ID,
+		Name:   directory.NameOf(user.EndUser),
 		Team:   user.team,
 		Detail: map[string]string{"tenant": user.TenantID, "by": "user"},
 		Before: struct{ LinkedProvider string }{gone.ProviderID},

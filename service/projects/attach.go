@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"postern/core/contract"
@@ -84,7 +85,7 @@ func (s *Service) Attach(
 		}
 		return err
 	}
-	err := s.changeServed(ctx, p, in, attach)
+	err := s.changeServed(ctx, p, in, "attach", attach)
 	return out, err
 }
 
@@ -100,16 +101,16 @@ func (s *Service) Detach(
 		_, err := tx.DetachTenant(project.ID, row.ID)
 		return err
 	}
-	return contract.None{}, s.changeServed(ctx, p, in, detach)
+	return contract.None{}, s.changeServed(ctx, p, in, "detach", detach)
 }
 
 // changeServed changes which tenants a project serves. The tenant is named by its id, or
 // by its name in the project's team.
 func (s *Service) changeServed(
-	ctx context.Context, p access.Principal, in contract.AttachmentPath,
+	ctx context.Context, p access.Principal, in contract.AttachmentPath, change string,
 	fn func(*models.Tx, models.Project, models.Tenant, time.Time) error,
 ) error {
-	says := &note{change: "tenants"}
+	says := &note{change: change}
 	return s.changeNoted(ctx, p, in.Project, says, func(tx *models.Tx, project models.Project, now time.Time) error {
 		row, err := tx.TenantByName(project.TeamID, in.Tenant)
 		if errors.Is(err, models.ErrNotFound) {
@@ -125,6 +126,7 @@ func (s *Service) changeServed(
 		if err := stillOf(tx, project); err != nil {
 			return err
 		}
+		says.object = "tenant " + strconv.Quote(row.Name)
 		return fn(tx, project, row, now)
 	})
 }

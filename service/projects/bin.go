@@ -99,7 +99,7 @@ func (s *Service) moveBin(
 			Action: action,
 			Object: row.ID,
 			Team:   row.TeamID,
-			Detail: map[string]string{"name": row.Name},
+			Name:   row.Name,
 			Before: before,
 			After:  out,
 		})

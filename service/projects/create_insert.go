@@ -66,7 +66,7 @@ func (s *Service) insert(
 		Action: access.ProjectCreate,
 		Object: project.ID,
 		Team:   project.TeamID,
-		Detail: map[string]string{"name": project.Name},
+		Name:   project.Name,
 		After:  out.Project,
 	})
 	if err != nil {

@@ -102,7 +102,7 @@ func (s *Service) eraseProduct(
 		Action: access.ProductDelete,
 		Object: row.ID,
 		Team:   row.TeamID,
-		Detail: map[string]string{"name": row.Name},
+		Name:   row.Name,
 		Before: before,
 	})
 	if err != nil {

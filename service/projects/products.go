@@ -100,7 +100,7 @@ func ensureProduct(tx *models.Tx, p access.Principal, team, name, displayName st
 		Action: access.ProductCreate,
 		Object: row.ID,
 		Team:   team,
-		Detail: map[string]string{"name": name},
+		Name:   name,
 		After:  after,
 	})
 }
@@ -142,7 +142,7 @@ func (s *Service) UpdateProduct(
 			Action: access.ProductUpdate,
 			Object: row.ID,
 			Team:   row.TeamID,
-			Detail: map[string]string{"name": row.Name},
+			Name:   row.Name,
 			Before: before,
 			After:  out,
 		})

@@ -70,7 +70,7 @@ func (s *Service) moveTakedown(
 			Action: access.ProjectTakedown,
 			Object: row.ID,
 			Team:   row.TeamID,
-			Detail: map[string]string{"name": row.Name},
+			Name:   row.Name,
 			Before: takedownOf(before),
 			After:  takedownOf(row),
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 
 	"postern/core/contract"
 	"postern/core/snapshot"
@@ -153,7 +152,7 @@ func ensureTenant(
 		Action: access.TenantCreate,
 		Object: row.ID,
 		Team:   team,
-		Detail: map[string]string{"name": in.Name},
+		Name:   in.Name,
 		After:  after,
 	})
 }
@@ -208,11 +207,11 @@ func (s *Service) changeTenant(
 			Object:  row.ID,
 			Project: orEmpty(row.ProjectID),
 			Team:    team,
-			Detail:  map[string]string{"name": row.Name},
+			Name:    row.Name,
+			Detail:  detail,
 			Before:  before,
 			After:   after,
 		}
-		maps.Copy(entry.Detail, detail)
 		if err := access.Record(tx, p, entry); err != nil {
 			return err
 		}

@@ -189,7 +189,7 @@ func (s *Service) purgeProject(ctx context.Context, project models.Project, hold
 			Action: access.ProjectPurge,
 			Object: project.ID,
 			Team:   project.TeamID,
-			Detail: map[string]string{"name": project.Name},
+			Name:   project.Name,
 		}
 		if err := access.Record(tx, access.System(), entry); err != nil {
 			return err

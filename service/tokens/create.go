@@ -64,7 +64,7 @@ func mint(tx *models.Tx, p access.Principal, row models.AccessToken) (contract.T
 	if err := record(tx, p, access.Entry{
 		Action: access.TokenCreate,
 		Object: row.ID,
-		Detail: map[string]string{"name": row.Name},
+		Name:   row.Name,
 		After:  row,
 	}); err != nil {
 		return none, err

@@ -206,7 +206,7 @@ func (s *Service) Update(ctx context.Context, p access.Principal, in contract.To
 		return record(tx, p, access.Entry{
 			Action: access.TokenUpdate,
 			Object: row.ID,
-			Detail: map[string]string{"name": row.Name},
+			Name:   row.Name,
 			Before: before,
 			After:  row,
 		})
@@ -290,7 +290,7 @@ func (s *Service) Revoke(ctx context.Context, p access.Principal, in contract.To
 		return record(tx, p, access.Entry{
 			Action: access.TokenRevoke,
 			Object: id,
-			Detail: map[string]string{"name": row.Name},
+			Name:   row.Name,
 			Before: row,
 		})
 	})

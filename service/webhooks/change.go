@@ -83,8 +83,10 @@ func (s *Service) Create(
 		if err := tx.Insert(&row); err != nil {
 			return err
 		}
-		return access.Record(tx, p, access.Entry{Action: access.WebhookChange, Object: row.ID, Team: row.TeamID,
-			Detail: map[string]string{"change": "create"}, After: settingsOf(row)})
+		return access.Record(tx, p, access.Entry{
+			Action: access.WebhookChange, Object: row.ID, Name: nameOf(row), Team: row.TeamID,
+			Detail: map[string]string{"change": "create"}, After: settingsOf(row),
+		})
 	})
 	if err != nil {
 		return none, fmt.Errorf("webhooks: create: %w", err)
@@ -200,6 +202,7 @@ func (s *Service) change(
 		return access.Record(tx, p, access.Entry{
 			Action: access.WebhookChange,
 			Object: id,
+			Name:   nameOf(row),
 			Team:   row.TeamID,
 			Detail: map[string]string{"change": what},
 			Before: settingsOf(before),
@@ -223,8 +226,10 @@ func (s *Service) Delete(ctx context.Context, p access.Principal, in contract.We
 		if err := tx.DeleteWebhook(id); err != nil {
 			return err
 		}
-		return access.Record(tx, p, access.Entry{Action: access.WebhookChange, Object: id, Team: row.TeamID,
-			Detail: map[string]string{"change": "delete"}, Before: settingsOf(row)})
+		return access.Record(tx, p, access.Entry{
+			Action: access.WebhookChange, Object: id, Name: nameOf(row), Team: row.TeamID,
+			Detail: map[string]string{"change": "delete"}, Before: settingsOf(row),
+		})
 	})
 	if err != nil {
 		return contract.None{}, fmt.Errorf("webhooks: delete %s: %w", id, err)
@@ -319,6 +324,15 @@ func settingsOf(row models.Webhook) settings {
 		out.Host = u.Host
 	}
 	return out
+}
+
+// nameOf returns what the audit log calls a webhook: its description, or else scheme and host of its URL.
+func nameOf(row models.Webhook) string {
+	u, err := url.Parse(row.URL)
+	if row.Description != "" || err != nil {
+		return row.Description
+	}
+	return u.Scheme + "://" + u.Host
 }
 
 // The columns of a webhook's sealed secrets.

@@ -288,6 +288,7 @@ func (s *Service) disable(
 	return access.Record(tx, access.System(), access.Entry{
 		Action: access.WebhookDisable,
 		Object: hook.ID,
+		Name:   nameOf(hook),
 		Team:   hook.TeamID,
 		Detail: map[string]string{"reason": why},
 	})

@@ -86,6 +86,7 @@ func (s *Service) SendTest(
 		entry := access.Entry{
 			Action: access.WebhookChange,
 			Object: in.Webhook,
+			Name:   nameOf(webhook),
 			Team:   webhook.TeamID,
 			Detail: map[string]string{"change": "test", "delivery": row.ID},
 			Before: outcome{},
@@ -135,6 +136,7 @@ func (s *Service) Redeliver(
 		entry := access.Entry{
 			Action: access.WebhookChange,
 			Object: in.Webhook,
+			Name:   nameOf(webhook),
 			Team:   webhook.TeamID,
 			Detail: map[string]string{"change": "redeliver", "delivery": delivery},
 			Before: was,
