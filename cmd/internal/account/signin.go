@@ -208,7 +208,7 @@ func newLogout(t terminal.Terminal) *cobra.Command {
 				return err
 			}
 			if kept == nil {
-				return fault.New(fault.Unauthenticated, "credentials_required", "not signed in to %s", s.Server)
+				return s.NotSignedIn("")
 			}
 			// A kept token can be revoked later; a removed one cannot.
 			if err := revokeOwn(c.Context(), s.Server, kept.Token); err != nil &&

@@ -166,8 +166,7 @@ func SignedIn(t terminal.Terminal, c *cobra.Command) (Session, *Caller, error) {
 func (s Session) person() (*Caller, error) {
 	c, err := s.Personal()
 	if err == nil && c == nil {
-		err = fault.New(fault.Unauthenticated, "credentials_required", "not signed in to %s: run `postern login`, "+
-			"or set POSTERN_TOKEN to an access token", s.Server)
+		err = s.NotSignedIn(": run `postern login`, or set POSTERN_TOKEN to an access token")
 	}
 	return c, err
 }
@@ -318,11 +317,53 @@ func firstOf[T any](
 }
 
 func (s Session) noCredential() error {
-	text := fmt.Sprintf("no credential for %s is stored on this machine: run `postern login`, create a proxy with "+
-		"`postern create`, or set POSTERN_TOKEN", s.Server)
-	if others, err := s.Kept.Contexts(); err == nil && s.Source == fromDefault && len(others) > 0 {
-		text += fmt.Sprintf(". To use %s, run `postern context use %s`", others[0].Server,
-			others[0].Name)
+	return s.unauthenticated(fmt.Sprintf("no credential for %s is stored on this machine: run `postern login`, create "+
+		"a proxy with `postern create`, or set POSTERN_TOKEN", s.Server))
+}
+
+// NotSignedIn is the error of a command that acts for an account on a server that no account is signed in to. remedy
+// completes its text.
+func (s Session) NotSignedIn(remedy string) error {
+	return s.unauthenticated("not signed in to " + s.Server + remedy)
+}
+
+// unauthenticated returns an error about a missing credential. It names another context that has one, unless a flag or
+// a variable chose the server.
+func (s Session) unauthenticated(text string) error {
+	if s.Source == fromDefault || s.Source == fromCurrent {
+		others, _ := s.Kept.Contexts() // the error is about something else
+		for _, one := range others {
+			if one.Server != s.Server && (one.Account != "" || one.Workspaces > 0) {
+				text += fmt.Sprintf(". To use %s, run `postern context use %s`", one.Server, one.Name)
+				break
+			}
+		}
 	}
 	return fault.New(fault.Unauthenticated, "credentials_required", "%s", text)
+}
+
+// Adopt makes the server of the session the current context if it is the only one that something is kept for, unless
+// commands use it by default. It says if later commands use another server.
+func (s Session) Adopt(t terminal.Terminal) error {
+	used, _, err := usualServer(t, s.Kept)
+	if err != nil || used == s.Server {
+		return err
+	}
+	current, err := s.Kept.Current()
+	if err != nil {
+		return err
+	}
+	contexts, err := s.Kept.Contexts()
+	if err != nil {
+		return err
+	}
+	if current == "" && len(contexts) == 1 {
+		if err := s.Kept.Use(s.Server); err != nil {
+			return err
+		}
+		fmt.Fprintf(t.Err, "Commands now use %s.\n", s.Server)
+		return nil
+	}
+	fmt.Fprintf(t.Err, "Commands still use %s. To use %s, run `postern context use %s`.\n", used, s.Server, s.Server)
+	return nil
 }

@@ -304,7 +304,10 @@ func create(ctx context.Context, t terminal.Terminal, s cli.Session, in contract
 		)
 		return fmt.Errorf("%w (the proxy %s was created)", err, made.Project.Name)
 	}
-	return printCreated(t.Out, made, keysOf(in), s.Kept.Path, asJSON)
+	if err := printCreated(t.Out, made, keysOf(in), s.Kept.Path, asJSON); err != nil {
+		return err
+	}
+	return s.Adopt(t)
 }
 
 // keysOf says how callers of a new project send their keys.
