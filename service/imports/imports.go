@@ -214,9 +214,6 @@ func (s *Service) check(ctx context.Context, p access.Principal, contents *bundl
 		}
 		out.clients[t.ID] = read
 		wrong = append(wrong, fields...)
-		for _, one := range read {
-			out.warnings = append(out.warnings, one.Warnings...)
-		}
 	}
 	if err := fault.InvalidFields(wrong); err != nil {
 		return out, err

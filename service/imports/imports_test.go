@@ -18,6 +18,7 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
+	"postern/service/appclients"
 	"postern/testkit"
 	"postern/testkit/state"
 )
@@ -73,6 +74,16 @@ func rows(t *testing.T, db *models.DB) string {
 		out = append(out, fmt.Sprint(table, " ", n))
 	}
 	return strings.Join(out, ", ")
+}
+
+// tenantOf returns the name of an app client's tenant.
+func tenantOf(p *snapshot.Project, c snapshot.AppClient) string {
+	return p.Tenants[slices.IndexFunc(p.Tenants, func(one snapshot.Tenant) bool { return one.ID == c.TenantID })].Name
+}
+
+// ofCode returns the items with a code.
+func ofCode(items []contract.LeftOut, code string) []contract.LeftOut {
+	return slices.DeleteFunc(slices.Clone(items), func(one contract.LeftOut) bool { return one.Code != code })
 }
 
 func codes(items []contract.LeftOut) (out []string) {
@@ -132,6 +143,21 @@ func TestImport_nextToOriginal(t *testing.T) {
 			if !slices.Contains(codes(second.LeftOut), code) {
 				t.Errorf("%s is not listed: %+v", code, codes(second.LeftOut))
 			}
+		}
+		with, without := len(ofCode(first.LeftOut, appclients.WarnSecretMissing)), 0
+		for _, c := range m.project.Clients {
+			if tenantOf(m.project, c) != "default" { // of the team, which has it already
+				continue
+			}
+			for _, p := range c.Providers {
+				if p.Enabled && !p.Settings.Managed &&
+					(p.Settings.HasSecret || p.Type == "github" || p.Type == "facebook") {
+					without++
+				}
+			}
+		}
+		if got := len(ofCode(second.LeftOut, appclients.WarnSecretMissing)); got != without || got == with {
+			t.Errorf("%d providers without their secrets are listed, want %d and at first %d", got, without, with)
 		}
 	})
 }

@@ -160,14 +160,14 @@ func ofEnvironment(name string, e snapshot.Environment) (out []contract.LeftOut)
 	return out
 }
 
-// ofLogin lists the changes that applications and signed-in users notice.
+// ofLogin lists the changes that applications and signed-in users notice, and the providers that had to be disabled.
 func (w *work) ofLogin() (out []contract.LeftOut) {
 	for _, t := range w.project.Tenants {
+		if w.existing[t.ID] { // whose app clients aren't imported
+			continue
+		}
 		for _, one := range w.checked.clients[t.ID] {
-			if w.existing[t.ID] {
-				continue
-			}
-			out = append(out, contract.LeftOut{
+			out = append(append(out, warn(one.Warnings)...), contract.LeftOut{
 				Code:    "issuer_changed",
 				Subject: one.Client.Name,
 				Detail: "The app client's issuer is now " + w.service.AppClients.Issuer(w.clients[one.Client.ID]) +
