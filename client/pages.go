@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 	"maps"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"postern/core/contract"
 )
@@ -86,6 +88,24 @@ type Listed struct {
 	Account     string  `json:"account"`
 	User        string  `json:"user"`
 	Project     *string `json:"project"`
+
+	Projects  names      `json:"projects"`
+	Methods   names      `json:"methods"`
+	Path      string     `json:"path"`
+	Format    string     `json:"format"`
+	CreatedAt *time.Time `json:"created_at"`
+}
+
+// names are texts that items of some lists have. Those of others have something else in their place.
+type names []string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *names) UnmarshalJSON(text []byte) error {
+	var list []string
+	if json.Unmarshal(text, &list) == nil {
+		*n = list
+	}
+	return nil
 }
 
 // ListAt returns the first items of the list at a path of the API, whose segments are escaped with Segment.
@@ -94,9 +114,16 @@ func ListAt(ctx context.Context, c *Client, path string) ([]Listed, error) {
 	if err != nil {
 		return nil, err
 	}
-	var p page[Listed]
-	err = c.get(ctx, "?limit="+strconv.Itoa(largestPage), segments, &p)
-	return p.Items, err
+	query := "?limit=" + strconv.Itoa(largestPage)
+	if strings.HasSuffix(path, "/rules") { // of a version, which has them all in one value
+		query = ""
+	}
+	var p struct {
+		page[Listed]
+		Rules []Listed `json:"rules"`
+	}
+	err = c.get(ctx, query, segments, &p)
+	return append(p.Items, p.Rules...), err
 }
 
 // Check reads what is at a path of the API, whose segments are escaped with Segment, and returns the server's error.

@@ -67,7 +67,7 @@ func newRoot(t terminal.Terminal) *cobra.Command {
 	root.SetOut(t.Out)
 	root.SetErr(t.Err)
 	root.SetHelpCommand(terminal.NewHelp())
-	root.CompletionOptions.HiddenDefaultCmd = true
+	root.CompletionOptions.DisableDefaultCmd = true
 	for _, group := range []struct {
 		title    string
 		commands []*cobra.Command
@@ -80,7 +80,7 @@ func newRoot(t terminal.Terminal) *cobra.Command {
 		{"Export", export.Commands(t)},
 		{"Teams", append(account.Teams(t), account.NewAudit(t, newAuditVerify(t)))},
 		{"Operate a server", operatorCommands(t)},
-		{"Other", []*cobra.Command{newVersion(t), newLicenses(t), newManual(t)}},
+		{"Other", []*cobra.Command{newVersion(t), terminal.NewCompletion(t), newLicenses(t), newManual(t)}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title + ":"})
 		for _, command := range group.commands {
@@ -89,11 +89,12 @@ func newRoot(t terminal.Terminal) *cobra.Command {
 		}
 	}
 	root.SetHelpCommandGroupID("Other")
-	root.InitDefaultCompletionCmd() // cobra would add it too late for terminal.SuggestCommands
+	root.InitDefaultVersionFlag() // cobra would add it too late for terminal.NameTypes
 	terminal.SuggestCommands(root)
 	terminal.ListArguments(root)
 	terminal.NameTypes(root)
 	terminal.RefuseEmpty(root)
+	terminal.OfferNoFiles(root)
 	return root
 }
 

@@ -232,6 +232,7 @@ var repeated = map[string]string{
 	"bundle.versionDoc":            "has the document of a version, and no ETag",
 	"bundle/kong.changesDoc":       "serves Kong's transformers too, whose lists are grouped",
 	"bundle/kong.corsConfig":       "the schema of Kong's own plugin",
+	"client.Listed":                "has what an item of any list may have, for completion",
 	"cmd/internal/export.verified": "what verify prints of a file, without a server",
 	"core/openapi.Operation":       "as it is stored, with a digest",
 	"core/openapi.Summary":         "as it is stored; the contract's adds what was changed",

@@ -59,14 +59,17 @@ func collectionOf(path, member string) string {
 	return ""
 }
 
-// collectionNamed returns the path of the list that has items of a kind, such as project.
-func collectionNamed(member string) string {
+// collectionNamed returns the path of the list that has items of a kind, such as project: the one with the noun's name
+// if there are several, because users are also listed as members of a group.
+func collectionNamed(member string) (found string) {
 	for _, op := range contract.Operations() {
-		if path := collectionOf(op.Describe().Path, member); path != "" {
+		path := collectionOf(op.Describe().Path, member)
+		if strings.HasSuffix(path, "/"+strings.ReplaceAll(member, "_", "-")+"s") {
 			return path
 		}
+		found = cmp.Or(found, path)
 	}
-	return ""
+	return found
 }
 
 // completing returns the function that completes the arguments of an operation.
@@ -79,20 +82,37 @@ func completing(t terminal.Terminal, op contract.Operation, names []string) cobr
 		for i, arg := range args {
 			given[strings.ToLower(names[i])] = arg
 		}
-		name := names[len(args)]
-		member := strings.ToLower(name)
-		if strings.Contains(name, "FILE") {
+		if strings.Contains(names[len(args)], "FILE") {
 			return nil, cobra.ShellCompDirectiveDefault
 		}
-		choices, directive := offered(t, c, member, collectionOf(op.Path, member), given)
-		if name == versionArgument && len(choices) == 1 && slices.Contains(names, environmentArgument) {
-			given["version"] = choices[0] // which may be left out
-			environments, _ := offered(t, c, "environment", collectionOf(op.Path, "environment"), given)
-			choices = append(choices, environments...)
-		}
-		return beginning(choices, typed), directive
+		return beginning(choicesOf(t, c, op, names[len(args):], given), typed), cobra.ShellCompDirectiveNoFileComp
 	}
 }
+
+// choicesOf returns the choices for the first of the arguments that are still missing, and those for the next one if
+// the first is an only version or environment, which may be left out.
+func choicesOf(
+	t terminal.Terminal, c *cobra.Command, op contract.Operation, missing []string, given map[string]string,
+) []string {
+	name := missing[0]
+	switch name {
+	case "METHOD", "METHODS":
+		return httpMethods
+	case "RULE":
+		return offered(t, c, "rule", contract.GetRules.Path, given)
+	}
+	member := strings.ToLower(name)
+	choices := offered(t, c, member, collectionOf(op.Path, member), given)
+	if (name == versionArgument || name == environmentArgument) && len(choices) == 1 && len(missing) > 1 {
+		given[member], _, _ = strings.Cut(choices[0], "\t") // without what describes it
+		choices = append(choices, choicesOf(t, c, op, missing[1:], given)...)
+	}
+	return choices
+}
+
+// httpMethods are the methods that commands and flags offer.
+var httpMethods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch,
+	http.MethodDelete, http.MethodOptions}
 
 // beginning returns the choices that begin with a text: shells leave out the others, such as the IDs of an owner's keys
 // after the owner's name.
@@ -110,12 +130,14 @@ var flagsOfNames = map[string]kindOfName{
 	"environment": {"environment", "environment"},
 	"group":       {"group", "group"},
 	"groups":      {"group", "name"},
+	"key":         {"key", "key"},
 	"key_type":    {"key_type", "key_type"},
 	"owner":       {"key", "owner"},
 	"product":     {"product", "product"},
 	"project":     {"project", "project"},
 	"team":        {"team", "team"},
 	"tenant":      {"tenant", "tenant"},
+	"user":        {"user", "user"},
 	"version":     {"version", "version"},
 }
 
@@ -146,18 +168,18 @@ func offering(t terminal.Terminal, kind kindOfName, names []string) cobra.Comple
 		for i, arg := range args[:min(len(args), len(names))] {
 			given[strings.ToLower(names[i])] = arg
 		}
-		choices, directive := offered(t, c, kind.as, collectionNamed(kind.member), given)
-		return beginning(choices, typed), directive
+		choices := offered(t, c, kind.as, collectionNamed(kind.member), given)
+		return beginning(choices, typed), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
 // offered returns the names that the lists at a path have for a member, each with what describes it.
 func offered(
 	t terminal.Terminal, c *cobra.Command, member, path string, given map[string]string,
-) ([]string, cobra.ShellCompDirective) {
+) []string {
 	s, err := OpenSession(t, c)
 	if err != nil || path == "" {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+		return nil
 	}
 	var callers []Caller
 	if project := given["project"]; project != "" {
@@ -179,14 +201,28 @@ func offered(
 		if text == "" {
 			continue
 		}
-		about := cmp.Or(item.Owner, item.Email, item.DisplayName, item.Name, item.Host, item.URL)
-		if about != text && about != "" {
+		if about := describing(item); about != text && about != "" {
 			text = cobra.CompletionWithDesc(text, terminal.Printable(about))
 		}
 		choices = append(choices, text)
 	}
 	slices.Sort(choices)
-	return slices.Compact(choices), cobra.ShellCompDirectiveNoFileComp
+	return slices.Compact(choices)
+}
+
+// describing returns what people recognize an item by, next to its name or ID.
+func describing(item client.Listed) string {
+	switch {
+	case item.Format != "": // of an export
+		return strings.Join(append(slices.Clone(item.Projects), item.Format, terminal.When(item.CreatedAt)), ", ")
+	case item.Path != "" && item.Host == "": // of a rule
+		return strings.Join(item.Methods, ",") + " " + item.Path
+	}
+	about := cmp.Or(item.Owner, item.Email, item.DisplayName, item.Name, item.Host, item.URL)
+	if item.Owner == "" && item.Project != nil && len(item.Projects) > 0 { // a project's own tenant, always default
+		about += " (" + strings.Join(item.Projects, ", ") + ")"
+	}
+	return about
 }
 
 // listed returns the items of the lists at a path. For a member of the path that is not given, it reads a list for each
@@ -204,9 +240,17 @@ func listed(ctx context.Context, api *client.Client, path string, given map[stri
 	var all []client.Listed
 	parents := listed(ctx, api, collectionOf(before+"{"+member+"}", member), given)
 	for _, parent := range parents[:min(len(parents), maxParents)] {
-		if id := cmp.Or(parent.ID, parent.Account); id != "" {
-			all = append(all, listed(ctx, api, before+client.Segment(id)+after, given)...)
+		id := cmp.Or(parent.ID, parent.Account)
+		if id == "" {
+			continue
 		}
+		items := listed(ctx, api, before+client.Segment(id)+after, given)
+		for i := range items {
+			if member == "project" && items[i].Projects == nil {
+				items[i].Projects = []string{parent.Name}
+			}
+		}
+		all = append(all, items...)
 	}
 	return all
 }

@@ -101,9 +101,6 @@ const maxTypos = 2
 // for an unknown command.
 func SuggestCommands(c *cobra.Command) {
 	if !c.HasSubCommands() {
-		if c.HasParent() && c.Parent().Name() == "completion" {
-			c.Args = Exactly() // cobra's own check calls an argument an unknown command
-		}
 		return
 	}
 	c.Args = onlyCommands
