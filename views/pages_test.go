@@ -65,6 +65,7 @@ func TestComplaints_found(t *testing.T) {
 		"submit button":      `<form method="post" action="/x"></form>`,
 		"heading level":      `<h3>x</h3>`,
 		"javascript":         `<a href="javascript:x()">x</a>`,
+		"no such section":    `<a href="#nowhere">x</a>`,
 	} {
 		doc, err := goquery.NewDocumentFromReader(strings.NewReader(strings.Replace(frame, "%", fragment, 1)))
 		if err != nil {
@@ -111,6 +112,9 @@ func complaints(doc *goquery.Document) []string {
 			return !strings.HasPrefix(address, "https://")
 		}
 		return !strings.HasPrefix(address, static.Prefix) && !strings.HasPrefix(address, "/brand/")
+	})
+	each(`a[href^="#"]`, "no such section", func(s *goquery.Selection) bool {
+		return doc.Find("[id='"+s.AttrOr("href", "")[1:]+"']").Length() == 0
 	})
 	each("a[href]", "javascript or unsafe address", func(s *goquery.Selection) bool {
 		href := s.AttrOr("href", "")

@@ -70,6 +70,26 @@ type AppClient struct {
 	BackURL      string
 }
 
+// sections are the links to what the page has, in its order.
+func (m AppClient) sections() []ui.Link {
+	links := []ui.Link{{URL: "#connect", Text: "Connect"}, {URL: "#providers", Text: "Providers"}}
+	add := func(shown bool, id, text string) {
+		if shown {
+			links = append(links, ui.Link{URL: "#" + id, Text: text})
+		}
+	}
+	add(m.Settings != nil, "settings", "Settings")
+	add(m.API != nil, "access", "API access")
+	add(true, "branding", "Branding")
+	add(m.Secret != nil, "secret", "Client secret")
+	add(m.Keys != nil, "signing-keys", "Signing keys")
+	if m.Freeze != nil {
+		add(true, "freeze", m.Freeze.title())
+	}
+	add(m.Delete != nil, "delete", "Delete")
+	return links
+}
+
 // ProviderRow is a provider, or a kind of which there is none.
 type ProviderRow struct {
 	ID     string // "" for a kind of which there is none
