@@ -167,7 +167,7 @@ func (h *Handler) accountDone(c *gin.Context, err error) (web.Answer, error) {
 	case fault.Unauthenticated, fault.Forbidden, fault.Conflict:
 		if err != nil {
 			problem := web.ProblemOf(err, web.RequestID(c.Request.Context()))
-			return h.accountWith(c, problem.Status, h.words(c, "").Error(problem.Code, problem.Detail))
+			return h.accountWith(c, problem.Status, textOf(h.words(c, ""), err, problem.Detail))
 		}
 	case fault.NotFound:
 		err = nil

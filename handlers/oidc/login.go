@@ -16,7 +16,8 @@ import (
 )
 
 var errOtherClient = fault.New(fault.Malformed, "invalid_request",
-	"The application used the client ID of a different application. Contact the application's support.")
+	"The application used the client ID of a different application. Contact the application's support.").
+	Worded("other_client")
 
 // authorize begins a login (OpenID Connect Core 3.1.2.1) and shows the providers.
 func (h *Handler) authorize(c *gin.Context) (web.Answer, error) {
@@ -305,7 +306,7 @@ func (h *Handler) loginFailedIn(c *gin.Context, err error, attempt, browser stri
 	if againErr == nil && again.TestLogin {
 		problem.Detail = withCause(problem.Detail, err)
 	} else {
-		problem.Detail = h.words(c, again.Client.Locales).Error(problem.Code, problem.Detail)
+		problem.Detail = textOf(h.words(c, again.Client.Locales), err, problem.Detail)
 	}
 	if againErr == nil && len(again.Providers) > 0 {
 		return h.choose(c, again, problem.Status, problem.Detail), nil
@@ -326,6 +327,15 @@ func (h *Handler) loginFailedIn(c *gin.Context, err error, attempt, browser stri
 	}
 	m.Shell.TestLogin = again.TestLogin
 	return web.Answer{Status: problem.Status, Page: pages.ProblemPage(m)}, nil
+}
+
+// textOf returns the text of an error in the language of a page, inEnglish where the language doesn't have it.
+func textOf(words *pages.Words, err error, inEnglish string) string {
+	known, ok := errors.AsType[*fault.Error](err)
+	if !ok {
+		return inEnglish
+	}
+	return words.Error(cmp.Or(known.Text.Key, known.Code), inEnglish, known.Text.Values...)
 }
 
 // withCause adds the cause to the text of a test login, for the operator of the

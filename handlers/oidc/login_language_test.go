@@ -53,7 +53,8 @@ func TestLogin_languages(t *testing.T) {
 	refused := s.path("/callback/" + provider.ID + "?error=access_denied&state=" + to.Query().Get("state"))
 	failed := s.getIn(browser, refused, "en")
 	shows("a refusal", failed, "de", "Bei Books anmelden")
-	if text := failed.Find("[role=alert]").Text(); !strings.Contains(text, "nicht abgeschlossen") {
+	want := "Sie haben die Anmeldung mit " + strings.TrimPrefix(fake.Issuer, "http://") + " nicht abgeschlossen."
+	if text := failed.Find("[role=alert]").Text(); !strings.Contains(text, want) {
 		t.Errorf("a refusal: the page says %q", text)
 	}
 	consent := s.getIn(browser, fake.Authorize(t, to.String()).String(), "en")
@@ -66,5 +67,10 @@ func TestLogin_languages(t *testing.T) {
 	shows("another browser", other, "de", "Anmeldung fehlgeschlagen")
 	if text := other.Find("main").Text(); !strings.Contains(text, "nicht in diesem Browser gestartet") {
 		t.Errorf("another browser: the page says %q", text)
+	}
+	r.query.Set("client_id", "cli_other")
+	wrong := s.getIn(s.browser(), s.path("/authorize?")+r.query.Encode(), "de")
+	if text := wrong.Find("main").Text(); !strings.Contains(text, "die Client-ID einer anderen Anwendung verwendet") {
+		t.Errorf("another client's id: the page says %q", text)
 	}
 }

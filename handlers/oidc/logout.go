@@ -71,7 +71,7 @@ func (h *Handler) askSignOut(c *gin.Context, out login.LoggedOut) web.Answer {
 	m.Shell.Title = m.Shell.Words.T("sign_out")
 	status := http.StatusOK
 	if out.Refused != nil {
-		status, m.Refused = web.StatusOf(out.Refused.Kind), m.Shell.Words.Error(out.Refused.Code, out.Refused.Public)
+		status, m.Refused = web.StatusOf(out.Refused.Kind), textOf(m.Shell.Words, out.Refused, out.Refused.Public)
 	}
 	if out.Asks {
 		m.Action = "/oauth/" + url.PathEscape(c.Param("client")) + "/logout/confirm"

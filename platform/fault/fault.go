@@ -46,7 +46,14 @@ type Error struct {
 	Public string // one sentence that may be shown to the caller
 	Fields []Field
 	Wait   time.Duration // until a retry makes sense; 0: not known
+	Text   Text          // of Public, for its translations
 	cause  error
+}
+
+// Text identifies a public sentence where pages are translated: errors with the same code can have different sentences.
+type Text struct {
+	Key    string   // "" if the code has only one sentence
+	Values []string // names and values in turn, which a translation has in its place of {name}
 }
 
 // New returns an error of the kind with a stable code and a public sentence.
@@ -94,6 +101,14 @@ func InvalidFields(fields []Field) error {
 func (e *Error) Because(cause error) *Error {
 	out := *e
 	out.cause = cause
+	return &out
+}
+
+// Worded returns a copy of e whose sentence has its own key, and the values that are in it: their names and the values
+// in turn.
+func (e *Error) Worded(key string, values ...string) *Error {
+	out := *e
+	out.Text = Text{Key: key, Values: values}
 	return &out
 }
 

@@ -53,7 +53,8 @@ var (
 		"Only invited users can sign in to this application. Ask the application's support for an invitation.")
 	errSharedAddress = fault.New(fault.Forbidden, "invitation_required",
 		"Several users with your email address were invited or provisioned here, so your address alone doesn't "+
-			"identify you. Open your invitation link, or ask the application's support for one.")
+			"identify you. Open your invitation link, or ask the application's support for one.").
+		Worded("invitation_ambiguous")
 	errNeedsInvitation = fault.New(fault.Forbidden, "invitation_required",
 		"A user with your email address was invited or provisioned here, and this provider doesn't prove that you "+
 			"are that user. Open your invitation link, or ask the application's support for one.")
@@ -210,7 +211,7 @@ func join(tx *models.Tx, in ExternalIdentity, now time.Time) (models.EndUser, bo
 	if !added {
 		return user, false, fault.New(
 			fault.Conflict, "changed_concurrently", "You signed in twice at the same time. Try again.",
-		)
+		).Worded("signed_in_twice")
 	}
 	var members []models.GroupMember
 	for _, group := range groups {

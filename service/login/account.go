@@ -24,9 +24,10 @@ const freshFor = 10 * time.Minute
 const CodeSignInAgain = "sign_in_again"
 
 var (
-	errNoSession = fault.New(fault.Unauthenticated, CodeSignInAgain, "You aren't signed in here. Sign in first.")
-	errNotFresh  = fault.New(fault.Forbidden, CodeSignInAgain, "Sign in again first. You last signed in more than "+
-		"ten minutes ago.")
+	errNoSession = fault.New(fault.Unauthenticated, CodeSignInAgain, "You aren't signed in here. Sign in first.").
+			Worded("not_signed_in")
+	errNotFresh = fault.New(fault.Forbidden, CodeSignInAgain, "Sign in again first. You last signed in more than "+
+		"ten minutes ago.").Worded("sign_in_too_old")
 	errNoAccount = fault.New(fault.Forbidden, "no_account", "You don't have an account here. Sign in to the "+
 		"application first.")
 )

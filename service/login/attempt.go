@@ -96,7 +96,7 @@ func (s *Service) Choose(ctx context.Context, clientID, attemptID, providerID, b
 			"The application requires proof of when you signed in, which %s can't provide. Choose another way to "+
 				"sign in.",
 			config.Name(),
-		)
+		).Worded("unmet_authentication_requirements", "provider", config.Name())
 	}
 	rules, err := s.rulesOf(ctx, providerID)
 	if err != nil {
@@ -264,12 +264,12 @@ func refusedBy(c providers.Config, code string) error {
 		return fault.New(
 			fault.Forbidden, "provider_denied", "You didn't finish signing in with %s.",
 			c.Name(),
-		)
+		).Worded("provider_denied", "provider", c.Name())
 	}
 	return fault.New(
 		fault.Forbidden, "provider_answer_refused",
 		"%s couldn't sign you in. Try again, or sign in another way.", c.Name(),
-	).Because(fmt.Errorf("%s returned %s", c.Type, plainCode(code)))
+	).Worded("provider_refused", "provider", c.Name()).Because(fmt.Errorf("%s returned %s", c.Type, plainCode(code)))
 }
 
 var codePattern = regexp.MustCompile(`^[a-z_]{1,40}$`)
@@ -367,14 +367,16 @@ func (h *handed) check(provider string) error {
 	if h == nil || h.Access != "" || h.ID != "" {
 		return nil
 	}
-	what := "access token"
 	if h.Upstream == contract.ProviderIDToken {
-		what = "ID token"
+		return fault.New(
+			fault.Forbidden, "provider_answer_refused",
+			"%s didn't send an ID token. Contact the application's support.", provider,
+		).Worded("provider_id_token_missing", "provider", provider)
 	}
 	return fault.New(
 		fault.Forbidden, "provider_answer_refused",
-		"%s didn't send an %s. Contact the application's support.", provider, what,
-	)
+		"%s didn't send an access token. Contact the application's support.", provider,
+	).Worded("provider_access_token_missing", "provider", provider)
 }
 
 // Resume returns an attempt of this browser after an error: with its providers if none

@@ -17,7 +17,8 @@ import (
 
 // A language is a file TAG.json (BCP 47): an object of texts by key, with {name} where a value
 // is put in. en.json has every key; a key that another file lacks is shown in English. The
-// keys error_CODE are for errors, which have their own text in English.
+// keys error_KEY are for errors, which have their own text in English: KEY is the code of the error, or its own where
+// errors with the same code differ.
 //
 //go:embed languages/*.json
 var languageFiles embed.FS
@@ -158,22 +159,25 @@ func (w *Words) T(key string, pairs ...string) string {
 	if !ok {
 		text = Builtin().all[0].texts[key]
 	}
+	return fill(text, pairs)
+}
+
+// Error returns the text of an error by its key, or the English one if the language doesn't translate it. pairs are
+// those of T.
+func (w *Words) Error(key, inEnglish string, pairs ...string) string {
+	if w != nil && w.texts["error_"+key] != "" {
+		return fill(w.texts["error_"+key], pairs)
+	}
+	return inEnglish
+}
+
+// fill replaces the placeholders of a text.
+func fill(text string, pairs []string) string {
 	var replaced []string
 	for i := 0; i+1 < len(pairs); i += 2 {
 		replaced = append(replaced, "{"+pairs[i]+"}", pairs[i+1])
 	}
 	return strings.NewReplacer(replaced...).Replace(text)
-}
-
-// Error returns the text of an error by its code, or the English one if the language
-// doesn't translate it.
-func (w *Words) Error(code, inEnglish string) string {
-	if w != nil {
-		if text, ok := w.texts["error_"+code]; ok {
-			return text
-		}
-	}
-	return inEnglish
 }
 
 // Date writes the day of a moment in UTC. The text account_date_layout is a layout of package time.

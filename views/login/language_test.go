@@ -91,8 +91,11 @@ var noPage = []string{
 	"credentials_required", "insufficient_scope", "invalid_client", "invalid_grant", "invalid_json", "invalid_scope",
 	"invalid_target", "invalid_token", "token_type_ambiguous", "too_large",
 	"too_many_app_clients", "too_many_approvals", "too_many_providers", "unauthorized_client",
-	"rotation_pending", "unsupported_grant_type", "user_not_invited",
+	"rotation_pending", "unsupported_grant_type", "user_not_invited", "invalid_request",
 }
+
+// elsewhere has the errors that other packages make.
+var elsewhere = []string{"not_found", "too_many_attempts"}
 
 // TestLanguages_errors checks that every error that a page can show has a German text.
 func TestLanguages_errors(t *testing.T) {
@@ -108,10 +111,14 @@ func TestLanguages_errors(t *testing.T) {
 			if strings.HasSuffix(name, "_test.go") {
 				continue
 			}
-			for _, code := range codesIn(t, name) {
-				seen[code] = true
-				if german["error_"+code] == "" && !slices.Contains(noPage, code) {
-					t.Errorf("%s: de.json lacks error_%s; if no page shows the error, add it to noPage", name, code)
+			for key, values := range keysIn(t, name) {
+				seen[key] = true
+				text := german["error_"+key]
+				if text == "" && !slices.Contains(noPage, key) {
+					t.Errorf("%s: de.json lacks error_%s; if no page shows the error, add it to noPage", name, key)
+				}
+				if got := placeholders(text); !slices.Equal(got, values) {
+					t.Errorf("%s: error_%s has the placeholders %v, want %v", name, key, got, values)
 				}
 			}
 		}
@@ -121,35 +128,62 @@ func TestLanguages_errors(t *testing.T) {
 			t.Errorf("%s: there is no such error any more, or it has a German text", code)
 		}
 	}
+	for key := range german {
+		code, isError := strings.CutPrefix(key, "error_")
+		if isError && !seen[code] && !slices.Contains(elsewhere, code) {
+			t.Errorf("de.json has %s, but there is no such error", key)
+		}
+	}
 	if len(seen) < 25 {
 		t.Errorf("%d errors were found in the source", len(seen))
 	}
 }
 
-// codesIn returns the codes of the errors that a file makes with fault.New.
-func codesIn(t *testing.T, name string) []string {
+// keysIn returns the keys of the errors that a file makes with fault.New, and the sorted placeholders of each. The key
+// is the error's code, unless Worded gives the sentence its own.
+func keysIn(t *testing.T, name string) map[string][]string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var codes []string
+	keys, hasOwn := map[string][]string{}, map[ast.Node]bool{}
 	ast.Inspect(file, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
-		if !ok || len(call.Args) < 2 {
+		if !ok {
 			return true
 		}
 		called, ok := call.Fun.(*ast.SelectorExpr)
-		if !ok || called.Sel.Name != "New" {
+		if !ok {
 			return true
 		}
 		of, isName := called.X.(*ast.Ident)
-		if code, isText := call.Args[1].(*ast.BasicLit); isName && isText && of.Name == "fault" {
-			codes = append(codes, strings.Trim(code.Value, `"`))
+		switch {
+		case called.Sel.Name == "Worded":
+			hasOwn[called.X] = true
+			var values []string
+			for i := 1; i < len(call.Args); i += 2 {
+				values = append(values, "{"+literal(call.Args[i])+"}")
+			}
+			slices.Sort(values)
+			keys[literal(call.Args[0])] = values
+		case isName && of.Name == "fault" && called.Sel.Name == "New" && !hasOwn[call]:
+			if code := literal(call.Args[1]); code != "" {
+				keys[code] = nil
+			}
 		}
 		return true
 	})
-	return codes
+	return keys
+}
+
+// literal returns the text of a string literal, "" for another expression.
+func literal(e ast.Expr) string {
+	text, ok := e.(*ast.BasicLit)
+	if !ok {
+		return ""
+	}
+	return strings.Trim(text.Value, `"`)
 }
 
 func TestLanguages_match(t *testing.T) {
@@ -198,7 +232,11 @@ func TestLoadLanguages(t *testing.T) {
 		"a text next to it":            {german.T("sign_in"), "Anmelden"},
 		"an error":                     {german.Error("user_frozen", ""), texts(t, "de")["error_user_frozen"]},
 		"an error without translation": {german.Error("odd", "In English."), "In English."},
-		"a value with a placeholder":   {german.T("sign_in_to", "app", "{app}"), "Bei {app} anmelden"},
+		"an error about a provider": {
+			german.Error("provider_denied", "", "provider", "Acme {provider}"),
+			"Sie haben die Anmeldung mit Acme {provider} nicht abgeschlossen.",
+		},
+		"a value with a placeholder": {german.T("sign_in_to", "app", "{app}"), "Bei {app} anmelden"},
 	} {
 		if got[0] != got[1] {
 			t.Errorf("%s: %q, want %q", name, got[0], got[1])

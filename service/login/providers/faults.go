@@ -15,14 +15,14 @@ func refusedAnswer(c Config, why string) error {
 		fault.Forbidden, "provider_answer_refused",
 		"The response from %s couldn't be accepted. Try again. If it fails again, contact the application's support.",
 		c.Name(),
-	).Because(fmt.Errorf("%s: %s", c.Type, why))
+	).Worded("provider_answer_invalid", "provider", c.Name()).Because(fmt.Errorf("%s: %s", c.Type, why))
 }
 
 func unreachable(c Config, cause error) error {
 	return fault.New(
 		fault.Unavailable, "provider_unreachable",
 		"%s isn't responding right now. Try again in a moment, or sign in another way.", c.Name(),
-	).Because(fmt.Errorf("%s: %w", c.Type, cause))
+	).Worded("provider_unreachable", "provider", c.Name()).Because(fmt.Errorf("%s: %w", c.Type, cause))
 }
 
 // faultOf turns an error of package federation into the fault that the user sees.
@@ -51,10 +51,10 @@ func exchangeFault(c Config, err error) error {
 		return fault.New(
 			fault.Forbidden, "provider_misconfigured",
 			"Sign-in with %s isn't set up correctly. Contact the application's support.", c.Name(),
-		).Because(cause)
+		).Worded("provider_misconfigured", "provider", c.Name()).Because(cause)
 	}
 	return fault.New(
 		fault.Forbidden, "provider_answer_refused",
 		"%s didn't confirm this sign-in. Go back to the application and try again.", c.Name(),
-	).Because(cause)
+	).Worded("provider_not_confirmed", "provider", c.Name()).Because(cause)
 }
