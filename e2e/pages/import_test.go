@@ -50,7 +50,7 @@ func TestImport_otherInstallation(t *testing.T) {
 	}
 	p.chooses("#import-zip", noZip)
 	p.Presses("Preview import")
-	p.Waits("#import-answer [role=alert]")
+	p.Waits("#import-zip-error")
 	p.chooses("#import-zip", zip)
 	p.Presses("Preview import")
 	p.Waits("#import-found")

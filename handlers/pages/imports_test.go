@@ -29,11 +29,11 @@ func TestImportPage(t *testing.T) {
 	s.Get("/imports").Shows(200, "Import a project").Says("main", "Postern verifies the zip before")
 
 	sendZip(t, s, "/imports/preview", "", nil).Shows(422, "Import a project").
-		Says("#import-answer [role=alert]", "Choose an exported zip")
+		Says("#import-zip-error", "Choose an exported zip")
 	sendZip(t, s, "/imports/preview", "", []byte("no zip")).Shows(422, "Import a project").
-		Says("#import-answer [role=alert]", "zip")
+		Says("#import-zip-error", "zip")
 	sendZip(t, s, "/imports/preview", "", zip).Shows(409, "Import a project").
-		Says("#import-answer [role=alert]", "taken")
+		Says("#import-name-error", "taken")
 	broken := bytes.Clone(zip)
 	broken[len(broken)/2] ^= 1
 	sendZip(t, s, "/imports/preview", "copy", broken).Shows(422, "Import a project")
@@ -51,14 +51,14 @@ func TestImportPage(t *testing.T) {
 	sendZip(t, s, other, "copy", zip).Shows(422, "Import a project")
 	for _, unchecked := range []string{"/imports", "/imports?sha256=x"} {
 		sendZip(t, s, unchecked, "copy", zip).Shows(422, "Import a project").
-			Says("#import-answer [role=alert]", "Preview the import first")
+			Says("#import-zip-error", "Preview the import first")
 	}
 	s.Get("/projects/copy").Shows(404, "Page not found")
 
 	sendZip(t, s, confirm, "copy", zip).LeadsTo("/projects/copy")
 	s.Get("/projects/copy").Says("body", "Imported shop")
 	sendZip(t, s, confirm, "copy", zip).Shows(409, "Import a project").
-		Says("#import-answer [role=alert]", "taken")
+		Says("#import-name-error", "taken")
 }
 
 // A form that is sent twice, such as after a step back, leads to the project that it made. One
@@ -84,11 +84,11 @@ func TestImportForm_sentAgain(t *testing.T) {
 	sendZip(t, s, confirm, "copy", zip, nonce...).LeadsTo("/projects/copy")
 	s.Get("/projects").Says("main", "copy")
 	sendZip(t, s, confirm, "shop", zip, nonce...).Shows(409, "Import a project").
-		Says("#import-answer [role=alert]", "taken")
+		Says("#import-name-error", "taken")
 	sendZip(t, s, confirm, "second", zip, nonce...).LeadsTo("/projects/second")
 
 	sendZip(t, s, confirm, "third", zip, ui.NonceField, "invented").Shows(422, "Import a project").
-		Says("#import-answer [role=alert]", "before you signed in")
+		Says("#import-zip-error", "before you signed in")
 	s.Get("/projects/third").Shows(404, "Page not found")
 }
 
@@ -102,11 +102,11 @@ func TestImportForm_unknownFields(t *testing.T) {
 	late := strings.TrimSuffix(body, "--\r\n") + "\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\nlate\r\n--" +
 		boundary + "--\r\n"
 	s.Do(http.MethodPost, "/imports/preview", late, []string{"Content-Type", kind}).Shows(400, "Import a project").
-		Says("#import-answer [role=alert]", "more fields after the zip")
+		Says("#import-zip-error", "more fields after the zip")
 	sendZip(t, s, "/imports/preview", "copy", zip, "names", "x").Shows(400, "Import a project").
-		Says("#import-answer [role=alert]", "a field is unknown")
+		Says("#import-zip-error", "a field is unknown")
 	sendZip(t, s, "/imports/preview", "copy", zip, "name", "other").Shows(400, "Import a project").
-		Says("#import-answer [role=alert]", "repeated")
+		Says("#import-zip-error", "repeated")
 }
 
 // Zips that this server cannot read say why, and what to do.
@@ -143,7 +143,7 @@ func TestImportPage_unreadableZips(t *testing.T) {
 			s := s.WithT(t)
 			sendZip(t, s, "/imports/preview", "copy", rewritten(t, whole, tt.change)).Shows(422,
 				"Import a project").
-				Says("#import-answer [role=alert]", tt.says).
+				Says("#import-zip-error", tt.says).
 				Lacks("#import-answer button")
 			s.Get("/projects/copy").Shows(404, "Page not found")
 		})

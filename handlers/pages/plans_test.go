@@ -166,17 +166,17 @@ func TestImportPlanPage_refused(t *testing.T) {
 		"a large one":   {"#" + strings.Repeat("x", 21<<20), "20 MB", 413},
 		"member, twice": {"_format_version: '3.0'\nroutes: []\nroutes: []\n", "Line 3", 422},
 	} {
-		sendKong(t, s, tt.text).Shows(tt.status, "Import a project").Says("#from-gateway [role=alert]", tt.want)
+		sendKong(t, s, tt.text).Shows(tt.status, "Import a project").Says("#plan-file-error", tt.want)
 		if t.Failed() {
 			t.Fatal(name)
 		}
 	}
-	sendFiles(t, s, nil).Shows(422, "Import a project").Says("#from-gateway [role=alert]", "Choose a file")
-	sendFiles(t, s, []string{"", ""}).Shows(422, "Import a project").Says("#from-gateway [role=alert]", "Choose a file")
+	sendFiles(t, s, nil).Shows(422, "Import a project").Says("#plan-file-error", "Choose a file")
+	sendFiles(t, s, []string{"", ""}).Shows(422, "Import a project").Says("#plan-file-error", "Choose a file")
 	sendFiles(t, s, slices.Repeat([]string{"a.yaml", controlplane.KongFile}, 51)).Shows(422, "Import a project").
-		Says("#from-gateway [role=alert]", "more than 50 files")
+		Says("#plan-file-error", "more than 50 files")
 	sendKong(t, s, controlplane.KongFile, "kong", "x").Shows(400, "Import a project").
-		Says("#from-gateway [role=alert]", "a field is unknown")
+		Says("#plan-file-error", "a field is unknown")
 }
 
 func TestImportPlanPage_apply(t *testing.T) {

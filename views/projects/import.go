@@ -1,6 +1,7 @@
 package projects
 
 import (
+	"strings"
 	"time"
 
 	"postern/views/ui"
@@ -14,7 +15,7 @@ type Import struct {
 	Team   string // name of the team that gets the project
 	Denied bool   // the visitor may import nothing into the team
 	Name   ui.Value
-	Error  string
+	Error  string       // about the zip, or the form as a whole
 	Found  *ImportFound // what an import would do; nil before a preview
 
 	PlanError string          // about the files of another gateway
@@ -47,12 +48,15 @@ type ImportFound struct {
 type ImportItem struct{ Title, Subject, Detail string }
 
 // heading says in a line what the page has found.
-func (m Import) heading() string {
+func (f ImportFound) heading() string { return f.Name + " will contain" }
+
+// announced is what the answer to the form says to who can't see it.
+func (m Import) announced() string {
 	switch {
-	case m.Error != "":
-		return "The zip wasn't imported"
+	case m.Error != "" || m.Name.Error != "":
+		return strings.TrimSpace("The zip wasn't imported. " + m.Name.Error + " " + m.Error)
 	case m.Found != nil:
-		return m.Found.Name + " will contain"
+		return m.Found.heading()
 	}
 	return ""
 }

@@ -178,10 +178,7 @@ func (h *Handler) importRefused(v *page.Visit, in contract.NewImport, err error)
 	m := h.importPage(v)
 	m.Name = wrong.Value("/name", in.Name)
 	m.Error = strings.TrimSpace(wrong.Take("/zip") + " " + wrong.Rest())
-	if m.Error == "" && m.Name.Error != "" {
-		m.Error = m.Name.Error
-	}
-	if m.Error == "" {
+	if m.Error == "" && m.Name.Error == "" {
 		m.Error = refused.Public
 	}
 	return web.Answer{Status: max(wrong.Status, http.StatusBadRequest), Page: projects.ImportPage(m)}, nil
