@@ -199,7 +199,7 @@ var dataTable = Table{
 	snapshot.FeatureUpstreamHeader: {{
 		Reason: "value_left_out",
 		Status: Lossy,
-		How:    "`project-config.json`, its name",
+		How:    "`project-config.json`, the header's name",
 		Note:   "The header's name is in project-config.json. Its value is a secret, so it is left out.",
 		Remedy: "Configure your new gateway to set the header, with the value that the upstream expects.",
 	}, withSecret("")},

@@ -108,8 +108,8 @@ func (b *Build) places() []location {
 		named(reportTextFile, "a readable summary of the ledger"),
 		named(configFile, "the configuration: versions, environments, upstreams, access, limits, key types and "+
 			"tenants"),
-		named("openapi.json", "the API specification"),
-		below("openapi/", "the API specification of each version"),
+		named("openapi.json", "the OpenAPI document"),
+		below("openapi/", "the OpenAPI document of each version"),
 		named(TransformsFile, "changes to requests and responses"),
 		below("authz/", "route rules and object owners, also as files for OpenFGA"),
 		below("auth/", "hosted login as a Keycloak realm"),

@@ -3,7 +3,7 @@ package bundle
 import "postern/core/snapshot"
 
 const registerCallback = "Add your new OpenID Connect provider's callback URL to the app that is registered with " +
-	"this provider, so that users keep their identities."
+	"this identity provider, so that users keep their identities."
 
 // Reasons that are the same on every target.
 const (
@@ -166,7 +166,7 @@ var (
 		Remedy: "Measure usage on the new gateway from the first day, for example with its metrics plugin."}
 	// Audit covers who changed what in Postern.
 	Audit = Fate{Reason: "left_out", Always: true, Status: Skipped, How: "left out",
-		Note:   "The change history remains in Postern.",
+		Note: "The change history remains in Postern.",
 		Remedy: "If you need to keep the history, save its pages with `postern audit list --json` before you close " +
 			"the account."}
 	// Secrets covers every value that grants access by itself.

@@ -46,7 +46,7 @@ func openFGASettings(b *bundle.Build) string {
 	if !requiresOwners(b.Project) {
 		return ""
 	}
-	out := "\n      # The OpenFGA that knows who owns an object. start.sh --authz sets its URL."
+	out := "\n      # The OpenFGA server that knows who owns an object. start.sh --authz sets its URL."
 	for _, name := range []string{openFGAURL, openFGAStore, openFGAToken} {
 		out += fmt.Sprintf("\n      %[1]s: \"${%[1]s:-}\"", name)
 	}
@@ -58,7 +58,7 @@ func openFGAExample(b *bundle.Build) string {
 	if !requiresOwners(b.Project) {
 		return ""
 	}
-	return "\n# The URL of your own OpenFGA, into which ../authz/load.sh has loaded the export, such as\n" +
+	return "\n# The URL of your own OpenFGA server, into which ../authz/load.sh has loaded the export. Example:\n" +
 		"# https://openfga.example.com. If it is empty, calls that require the owner of an object are\n" +
 		"# refused. start.sh --authz starts OpenFGA on this machine.\n" + openFGAURL + "=\n\n" +
 		"# The name or ID of its store, unless it is " + openFGAOf(b.Project).Name + ", and its preshared key, " +
@@ -133,7 +133,7 @@ func authzServices() string {
       - "no-new-privileges:true"`
 	return `
 
-  # OpenFGA with the project's rules and groups, started by start.sh --authz only. It keeps
+  # OpenFGA with the project's rules and groups, started only by start.sh --authz. It keeps
   # its state in the volume, and has no password: it listens on this machine only.
   openfga:
     image: "` + openFGAImage + `"

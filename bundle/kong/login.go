@@ -74,11 +74,13 @@ func loginExample(b *bundle.Build) string {
 		"# https://login.example.com/realms/" + realmName(b) + ". If it is empty, the realm's tokens are refused.\n" +
 		"# start.sh --with-login starts Keycloak on this machine.\n" + realmIssuer + "=\n\n" +
 		"# The URL of the realm's keys, if the gateway can't connect to the issuer's own URL.\n" + realmKeys + "=\n\n" +
-		"# The first administrator of the Keycloak that start.sh --with-login starts.\n" +
+		"# The first administrator of the Keycloak server that start.sh --with-login starts.\n" +
 		adminName + "=admin\n" + adminPassword + "=\n"
 	if names := loginVariables(b); len(names) > 0 {
-		text += "\n# Secrets of that Keycloak: a new secret for each app client, and for each identity provider\n" +
-			"# the secret of the app that callbacks.md names.\n" + strings.Join(names, "=\n") + "=\n"
+		text += "\n# Secrets for that Keycloak server: a new one for each app client, and for each identity " +
+			"provider,\n" +
+			"# the secret of the app that callbacks.md names.\n" +
+			strings.Join(names, "=\n") + "=\n"
 	}
 	return text
 }
@@ -96,7 +98,7 @@ func loginService(b *bundle.Build) string {
 	fmt.Fprintf(&out, `
 
   # Keycloak with the project's realm, started only by start.sh --with-login. It keeps its
-  # state in the volume, and doesn't import later changes of the realm's file.
+  # state in the volume, and doesn't import later changes to the realm's file.
   login:
     image: "%s"
     profiles: ["login"]

@@ -147,7 +147,7 @@ func ruleFates() []bundle.Fate {
 			Reason: "owner",
 			Title:  "Rules that require an owner",
 			Status: bundle.Lossy,
-			How:    "the `postern-auth` plugin, `rules`, with OpenFGA if it runs",
+			How:    "the `postern-auth` plugin, `rules`, with OpenFGA if it is running",
 			Note: "The gateway asks OpenFGA who owns an object. Run start.sh with --authz to start OpenFGA. Without " +
 				"OpenFGA, every call to this route gets 403 not_owner. With OpenFGA, the same callers are let " +
 				"through. At worst, calls get 503 ownership_unavailable while OpenFGA isn't responding, and " +
@@ -159,7 +159,7 @@ func ruleFates() []bundle.Fate {
 			Reason: "relations",
 			Title:  "Rules that record owners",
 			Status: bundle.Lossy,
-			How:    "the `postern-auth` plugin, `rules`; owners in OpenFGA if it runs",
+			How:    "the `postern-auth` plugin, `rules`; owners in OpenFGA if it is running",
 			Note: "The route requires the same scopes and groups. Owners are recorded and removed in OpenFGA, which " +
 				"start.sh --authz starts. Without OpenFGA, they aren't recorded. At worst, " + ownersLate,
 			Remedy: "Start the gateway with ./start.sh --authz, or set OPENFGA_URL in gateway/.env to your own " +

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Creates a store at an OpenFGA server and loads model.json and tuples.json into
+# Creates a store on an OpenFGA server and loads model.json and tuples.json into
 # it. It doesn't change a store that is already loaded, so later changes to the
 # store stay. You can run it again after an interruption. Needs curl and a POSIX
 # shell.
@@ -15,7 +15,7 @@ usage() {
 usage: ./load.sh [--check] [--again] [--wait SECONDS] [--store NAME] BASE_URL
 
 BASE_URL is the HTTP API of OpenFGA 1.10 or newer, such as
-http://127.0.0.1:8080. If it requires a preshared key, set OPENFGA_TOKEN to it.
+http://127.0.0.1:8080. If the server requires a preshared key, set OPENFGA_TOKEN to the key.
 
   --store NAME    the name of the store (default: the name in store.fga.yaml)
   --wait SECONDS  how long to wait for the server (default: 60)
@@ -57,7 +57,7 @@ while [ $# -gt 0 ]; do
     --store)
       store=${2:-}
       case $store in
-        '' | *[!A-Za-z0-9._-]*) wrong_usage '--store: a name may only have letters, digits and . _ -' ;;
+        '' | *[!A-Za-z0-9._-]*) wrong_usage '--store: a name can contain only letters, digits and . _ -' ;;
       esac
       shift
       ;;
@@ -67,14 +67,14 @@ while [ $# -gt 0 ]; do
       ;;
     -*) wrong_usage "unknown option $1" ;;
     *)
-      [ -z "$base" ] || wrong_usage 'give one URL'
+      [ -z "$base" ] || wrong_usage 'pass only one URL'
       base=${1%/}
       ;;
   esac
   shift
 done
 case $base in
-  '') wrong_usage 'give the URL of the OpenFGA server' ;;
+  '') wrong_usage 'pass the URL of the OpenFGA server' ;;
   *[!A-Za-z0-9._~:/%@+=,\[\]-]*) wrong_usage "the URL has characters that a server's URL cannot have" ;;
   http://?* | https://?*) ;;
   *) wrong_usage 'the URL must begin with https:// or http://' ;;
@@ -146,7 +146,7 @@ ids() {
 # Sets id to the id of the store, or to nothing if it doesn't exist.
 find_store() {
   send GET "/stores?page_size=2&name=$store"
-  expect 200 "look for the store $store"
+  expect 200 "look up the store $store"
   id=$(ids id)
   case $id in
     *"

@@ -372,7 +372,7 @@ add_members() {
 fill() {
   case $theirs in
     . | .. | *[!A-Za-z0-9._~:@+=,-]*)
-      complain "Groups $1: the receiver's id for it cannot be part of a URL."
+      complain "Groups $1: the receiver's id for this group cannot be part of a URL."
       problems=$((problems + 1))
       return 0
       ;;

@@ -123,7 +123,7 @@ schema when it starts. Use postern migrate to run the migration as a separate st
 				return err
 			}
 			_, err = fmt.Fprintf(
-				t.Out, "Applied %d migrations, and %d of the job queue. The schema is up to date.\n", ours, rivers,
+				t.Out, "Applied %d migrations, and %d for the job queue. The schema is up to date.\n", ours, rivers,
 			)
 			return err
 		},

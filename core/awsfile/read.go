@@ -287,7 +287,7 @@ func (f *Files) add(kind Kind, name, pointer string, v configfile.Value) *Entity
 func (f *Files) readAnswer(root configfile.Value, pointer, file string) error {
 	items, list := listOf(&root)
 	if items == nil {
-		return configfile.Refuse(root.Line, "This isn't an export of an API or a response of get-api-keys, "+
+		return configfile.Refuse(root.Line, "This isn't an export of an API or the output of get-api-keys, "+
 			"get-usage-plans, get-usage-plan-keys, get-stages or get-base-path-mappings.")
 	}
 	for i, v := range items.Items {

@@ -134,7 +134,7 @@ type DomainChange struct {
 	StripPrefix *bool     `json:"strip_prefix,omitempty" doc:"Remove the prefix before rules are matched and calls are forwarded"`
 	Methods     *[]string `json:"methods,omitempty" flag:"method" doc:"Match only calls with these methods; an empty list matches all methods"`
 	Version     *string   `json:"version,omitempty" minLength:"1" doc:"Name or ID of the version. Required if several versions have an environment with that name"`
-	Environment *string   `json:"environment,omitempty" doc:"Name or ID of the environment that the domain will point to. If you change only the version, Postern uses its environment with the current name"`
+	Environment *string   `json:"environment,omitempty" doc:"Name or ID of the environment that the domain will point to. If you change only the version, Postern uses the new version's environment with the same name"`
 }
 
 // DomainUpdate is a request to change a domain.
@@ -191,7 +191,7 @@ var (
 	}}
 	VerifyDomain = &Op[DomainPath, Domain]{Operation{
 		ID: "verify-domain", Method: http.MethodPost, Path: domain + "/verify", Permission: ChangeDomains,
-		Summary: "Verify a custom domain by its TXT record", Command: "domains verify PROJECT DOMAIN",
+		Summary: "Verify a custom domain with its TXT record", Command: "domains verify PROJECT DOMAIN",
 		Example: "domains verify shop api.example.com",
 		Doc: "Looks up the TXT record immediately. Once verified, the domain is served within a second, and so are " +
 			"the team's other custom domains with the same host name.",

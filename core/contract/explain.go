@@ -9,7 +9,7 @@ type Question struct {
 	Environment string `query:"environment" doc:"Name of the environment. Optional if there is only one environment or one named prod"`
 	Host        string `query:"host" doc:"Custom domain that the call is sent to. If you set it, the domain and path determine the version and environment"`
 	Method      string `query:"method" doc:"HTTP method. Defaults to GET"`
-	Path        string `query:"path" doc:"Path below the environment's URL, such as /orders/42. With host, the complete path"`
+	Path        string `query:"path" doc:"Path below the environment's URL, such as /orders/42. For a custom domain, the complete path"`
 	Key         string `query:"key" doc:"ID of the API key that the call sends"`
 	User        string `query:"user" doc:"ID of the user whose token the call sends"`
 	Scopes      string `query:"scopes" doc:"Scopes of the user's token, separated by spaces"`
@@ -49,7 +49,7 @@ var Explain = &Op[Question, Explanation]{Operation{
 	Summary: "Explain how the gateway would answer a call", Command: "explain PROJECT METHOD PATH",
 	Example: "explain shop GET /orders/42 --key key_…",
 	Doc: "Nothing is sent to the upstream. The response lists the steps of the decision, the step or rule that " +
-		"decided, and the response of an exported gateway to the same call.",
+		"decided, and how an exported gateway would respond to the same call.",
 }}
 
 var explainOperations = []Described{Explain}

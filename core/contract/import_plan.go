@@ -299,7 +299,7 @@ var (
 		ID: "get-import-plan", Method: http.MethodGet, Path: oneImport, Summary: "Get the plan of an import",
 		Permission: ImportProjects, Command: "imports show IMPORT",
 		Doc: "Returns the objects that the import would create, how exactly each entity is imported, the routes and " +
-			"consumers that stay closed, and your own tasks.",
+			"consumers that stay closed, and the tasks that you need to do yourself.",
 	}}
 	GetImportResult = &Op[ImportPath, MovedIn]{Operation{
 		ID: "get-import-result", Method: http.MethodGet, Path: oneImport + "/result",

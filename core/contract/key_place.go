@@ -26,7 +26,7 @@ type KeyPlace struct {
 	Query  string `json:"query,omitempty" doc:"Name of a query parameter. URLs, including the keys in them, end up in logs and browser histories"`
 	Cookie string `json:"cookie,omitempty" doc:"Name of a cookie"`
 
-	WebSocketProtocol bool `json:"websocket_protocol,omitempty" doc:"Browsers send the key as an entry of Sec-WebSocket-Protocol: postern.key. followed by the key in base64url without padding. They must also offer the protocol postern"`
+	WebSocketProtocol bool `json:"websocket_protocol,omitempty" doc:"Browsers send the key in Sec-WebSocket-Protocol as postern.key.KEY, where KEY is the key in base64url without padding. They must also offer the protocol postern"`
 }
 
 // MostKeyPlaces is how many places a version can have.

@@ -29,7 +29,7 @@ type MovedProject struct {
 	New  bool     `json:"new" doc:"True if this import created it"`
 	URLs []string `json:"urls" doc:"Gateway URLs of its environments"`
 
-	Closed []string `json:"closed" doc:"Names of the versions that the plan created to refuse every call"`
+	Closed []string `json:"closed" doc:"Names of the versions that the import created to refuse every call"`
 }
 
 // MovedCounts are numbers of objects.

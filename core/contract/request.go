@@ -95,7 +95,7 @@ var (
 		ID: "list-requests", Method: http.MethodGet, Path: project + "/requests", Permission: ReadUsage,
 		Summary: "List or stream requests", Command: "requests list PROJECT",
 		Example: "requests list shop --status 4xx --path /orders",
-		Doc: "Lists about the last 1,000 requests that the responding replica received. With Accept: " +
+		Doc: "Lists approximately the last 1,000 requests that the responding replica received. With Accept: " +
 			"text/event-stream, the response is a stream with one event per request. To resume, send the last " +
 			"event's id as Last-Event-ID. An event named missed contains the number of requests that are no longer " +
 			"in the log. The stream ends after ten minutes at most. Reconnect to continue.",

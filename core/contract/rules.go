@@ -80,7 +80,7 @@ type Rule struct {
 
 	// Objects, whose names in braces are parameters of Path; see policy.CheckObject.
 	Owner    string `json:"owner,omitempty" minLength:"1" doc:"Object that the caller must own. Names in braces are path parameters" example:"order:{id}"`
-	Remember string `json:"remember,omitempty" minLength:"1" doc:"Object that the caller owns after a 2xx response to POST or PUT. Begin a path into the JSON of the response with response." example:"order:{response.id}"`
+	Remember string `json:"remember,omitempty" minLength:"1" doc:"Object that the caller owns after a 2xx response to POST or PUT. A path into the JSON of the response begins with the word response and a dot, as in {response.id}" example:"order:{response.id}"`
 	Forget   string `json:"forget,omitempty" minLength:"1" doc:"Object that no longer has an owner after a 2xx response to DELETE or POST" example:"order:{id}"`
 }
 

@@ -236,13 +236,13 @@ var (
 	FreezeUser = &Op[UserPath, User]{Operation{
 		ID: "freeze-user", Method: http.MethodPost, Path: user + "/freeze", Permission: UpdateUsers,
 		Summary: "Freeze a user", Command: "users freeze USER",
-		Doc: "While frozen, the user can't sign in, and calls with their tokens and keys get 403. You can unfreeze " +
-			"them.",
+		Doc: "While frozen, the user can't sign in, and calls with their tokens and keys get 403. Freezing ends " +
+			"their sessions. You can unfreeze them.",
 	}}
 	UnfreezeUser = &Op[UserPath, User]{Operation{
 		ID: "unfreeze-user", Method: http.MethodPost, Path: user + "/unfreeze", Summary: "Unfreeze a user",
 		Command: "users unfreeze USER", Permission: UpdateUsers,
-		Doc: "The user can sign in again, and their tokens and keys work again.",
+		Doc: "The user can sign in again, and their keys work again. The sessions that freezing ended aren't restored.",
 	}}
 	CreateUserInvitation = &Op[UserInvitationCreation, UserInvitation]{Operation{
 		ID: "create-user-invitation", Method: http.MethodPost, Path: user + "/invitation", Status: http.StatusCreated,

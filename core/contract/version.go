@@ -71,7 +71,7 @@ func (u VersionUpdate) LogValue() slog.Value { return slog.StringValue("change v
 // Removal says how a version or an environment is deleted.
 type Removal struct {
 	Condition
-	Confirm bool `query:"confirm" flag:"-" doc:"Delete it even if it has callers, or if deleting it revokes API keys"`
+	Confirm bool `query:"confirm" flag:"-" doc:"Delete it even if it has callers or if API keys are revoked with it"`
 }
 
 // VersionRemoval is a request to delete a version.

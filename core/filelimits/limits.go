@@ -218,13 +218,13 @@ var (
 	CertificateSize = &Limit{
 		File: chain, Name: "size of the chain, and of the key", Most: 64 << 10, Amount: "64 KB",
 		Reason: "The chain is sent in each TLS handshake.",
-		Says:   "it is larger than 64 KB",
+		Says:   "is larger than 64 KB",
 		Fix:    "Send the certificate and its issuers' certificates, without the root and without text in between.",
 	}
 	Certificates = &Limit{
 		File: chain, Name: "certificates", Most: 10, Amount: "10",
 		Reason: "OpenSSL, and therefore nginx, verifies chains of at most 10 certificates.",
-		Says:   "the chain has more than 10 certificates",
+		Says:   "has more than 10 certificates",
 		Fix:    "Send the certificate and its issuers' certificates, without the root.",
 	}
 	SCIMOperations = &Limit{

@@ -93,7 +93,7 @@ var traps = []trap{
 const (
 	sanctum = "These are tokens of Laravel Sanctum, which stores the SHA-256 of the part after id|, not of the whole " +
 		"token that callers send. " + renew
-	keyed = "These are digests that GitLab and other systems compute with a secret of the server, so Postern can't " +
+	keyed = "These are digests that GitLab and other systems compute with a server-side secret, so Postern can't " +
 		"match them. " + renew
 )
 

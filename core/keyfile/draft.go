@@ -317,7 +317,8 @@ func (d *draft) setLimits(c cell) {
 func noOwner(source Source) string {
 	switch source {
 	case Kong:
-		return "The key has no consumer, so it has no owner. Import the responses of Kong's /consumers and /key-auths."
+		return "The key has no consumer, so it has no owner. Import the responses from Kong's /consumers and " +
+			"/key-auths."
 	case AWS:
 		return "The key has no name, so it has no owner. Add a name, or a column with the owner."
 	}
@@ -330,8 +331,8 @@ func noKey(source Source) string {
 	case AWS:
 		return "The row doesn't contain a key's value. Run aws apigateway get-api-keys with --include-values."
 	case Unkey:
-		return "The row has neither a hash nor a plaintext key. Export the table of keys, or list the keys with " +
-			"decrypt."
+		return "The row has neither a hash nor a plaintext key. Export the table of keys, or list the keys with the " +
+			"option decrypt."
 	}
 	return "The row has no key. Add the key or its SHA-256."
 }

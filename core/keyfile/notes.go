@@ -51,7 +51,7 @@ var noteTexts = map[string]string{
 	noteTTLWritten: "The remaining lifetime of keys was counted from the time when the file was written.",
 	noteTTLEarlier: "A ttl can mean a key's remaining seconds or its expiry time. It was interpreted as the expiry " +
 		"time, which is earlier, so these keys have expired. If it means the remaining seconds, import the response " +
-		"of /key-auths from Kong's Admin API.",
+		"from /key-auths in Kong's Admin API.",
 	noteGroups: "ACL groups of consumers aren't imported. Add the owners to groups.",
 	noteCredentials: "Consumers have other credentials, such as basic-auth or JWT secrets, or members that keys " +
 		"don't have. Only their keys are imported.",

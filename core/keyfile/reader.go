@@ -301,8 +301,8 @@ func (r *Reader) readObject(e element) []result {
 		detail := fmt.Sprintf("No field matches %s. Map it with %s", c.name, p.flag())
 		switch {
 		case c.pointer == "":
-			detail = "No field matches one of the members. Its name isn't shown because it may be a key. Rename the " +
-				"member."
+			detail = "One of the members doesn't match any field. Its name isn't shown because it may be a key. " +
+				"Rename the member."
 		case p.Field == Ignored:
 			detail += ", which leaves it out, or keep it with " + Proposal{c.name, metadataPrefix + "NAME"}.flag() + "."
 		default:

@@ -71,8 +71,8 @@ func finishUnkey(d *draft, _ row) {
 func (d *draft) unkeyHash(c cell) {
 	if s := c.value.text; len(s) == 64 && isHex(s) {
 		d.refuse(c, CodeHash, "Unkey stores the SHA-256 of an entire key in base64. A hash in hex is from a migrated "+
-			"key and covers only the last part of prefix_short_long, so Postern can't match it. If it covers the "+
-			"entire key, use --map hash=sha256.")
+			"key and covers only the last part of the key (long in prefix_short_long), so Postern can't match it. "+
+			"If it covers the entire key, use --map hash=sha256.")
 		return
 	}
 	d.note(noteMigrated)

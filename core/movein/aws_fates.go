@@ -76,8 +76,8 @@ var awsFates = map[string]fate{
 	},
 	"operation.slash": {
 		approximate,
-		"Only one of the operation's URL and path has a trailing slash. Postern forwards the path of the call, with " +
-			"or without the slash.",
+		"Either the operation's URL or its path has a trailing slash, but not both. Postern forwards the path of the " +
+			"call, with or without the slash.",
 		"",
 	},
 	"operation.shadow": {

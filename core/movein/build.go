@@ -318,7 +318,7 @@ func (p *planner) close(r *route) {
 		if !slices.Contains(one.Reasons, reason.text) {
 			one.Reasons = append(one.Reasons, reason.text)
 		}
-		pluginsOnly = pluginsOnly && (reason.plugin != nil || strings.HasPrefix(reason.text, "calls of the route"))
+		pluginsOnly = pluginsOnly && (reason.plugin != nil || strings.HasPrefix(reason.text, "calls for the route"))
 	}
 	if pluginsOnly {
 		one.Open = "--open " + quoted(r.entity.Name())

@@ -287,7 +287,7 @@ func (p *planner) closeFor(r, other *route) {
 	}
 	p.say(r.entity, "route.overlap")
 	r.access.closed = append(r.access.closed, reason{
-		text: "calls of the route " + other.entity.Name() + ", which has different checks, would reach it",
+		text: "calls for the route " + other.entity.Name() + ", which has different checks, would reach it",
 	})
 }
 

@@ -220,7 +220,7 @@ var fates = map[string]fate{
 	},
 	"route.overlap": {
 		skipped,
-		"The route stays closed, because it would get calls of another route with different checks.",
+		"The route stays closed, because it would get calls for another route that has different checks.",
 		"Open the route with `open` if it can accept these calls.",
 	},
 	"route.guarded": {

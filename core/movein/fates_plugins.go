@@ -147,7 +147,7 @@ var pluginFates = map[string]fate{
 	},
 	"acl.no_auth": {
 		skipped,
-		"The routes have no auth plugin that can be imported, which the plugin requires. They stay closed.",
+		"The plugin requires an auth plugin, but its routes have none that can be imported. The routes stay closed.",
 		otherAuth,
 	},
 	"acl.header": {approximate, "Upstreams get X-Consumer-Groups, even though hide_groups_header is on.", ""},

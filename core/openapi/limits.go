@@ -21,7 +21,7 @@ var (
 	UnclaimedSize = &Limit{
 		Name: "size in an unclaimed workspace", Most: 1 << 20, Amount: "1 MB",
 		Reason: "No one is accountable for an unclaimed workspace.",
-		Says:   "the document is larger than 1 MB, the limit of an unclaimed workspace",
+		Says:   "the document is larger than 1 MB, the limit for an unclaimed workspace",
 		Fix:    "Claim the workspace, or leave out examples.",
 	}
 	Expansion = &Limit{
@@ -64,7 +64,7 @@ var (
 	References = &Limit{
 		Name: "references in a chain", Most: 16, Amount: "16",
 		Reason: "A chain of references is followed each time it is read.",
-		Says:   "references form a chain of more than 16, or a circle",
+		Says:   "a chain has more than 16 references, or references form a cycle",
 		Fix:    "Refer to the schema itself.",
 	}
 	PatternParts = &Limit{
@@ -85,13 +85,13 @@ var (
 		Reason: "This limit applies to the document and its validators. Their memory is estimated from the sizes of " +
 			"their types and strings.",
 		Says: "the document takes more than 64 MB of memory",
-		Fix:  "Split the API into versions, or share schemas by references.",
+		Fix:  "Split the API into versions, or share schemas with $ref.",
 	}
 	UnclaimedMemory = &Limit{
 		Name: "memory kept in an unclaimed workspace", Most: 8 << 20, Amount: "8 MB",
 		Reason: "No one is accountable for an unclaimed workspace. All its documents share this memory.",
-		Says:   "the document takes more than 8 MB of memory, the limit of an unclaimed workspace",
-		Fix:    "Claim the workspace, or share schemas by references.",
+		Says:   "the document takes more than 8 MB of memory, the limit for an unclaimed workspace",
+		Fix:    "Claim the workspace, or share schemas with $ref.",
 	}
 	Steps = &Limit{
 		Name: "processing steps", Most: 20_000_000, Amount: "20,000,000",

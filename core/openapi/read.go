@@ -182,7 +182,7 @@ func (r *reader) parameters(of any) {
 		case p.in != "path" && p.in != "query" && p.in != "header" && p.in != "cookie":
 			r.Refuse("the parameter %.100q must be in path, query, header or cookie", p.name)
 		case readings(node) > 1:
-			r.Refuse("the parameter %.100q must have either a schema or one type of content", p.name)
+			r.Refuse("the parameter %.100q must have either a schema or one content type", p.name)
 		case seen[p] == nil:
 		case r.digest(seen[p]) == r.digest(node):
 			r.warn(flawParameterTwice, withPlace(r.At, p.in+" "+p.name))
@@ -213,7 +213,7 @@ func (r *reader) requestBody(of any) {
 	}
 	for _, media := range r.Members(content) {
 		if media != nil && r.Resolve(r.doc, media) == nil {
-			r.Refuse("each content of the request body must be an object%s", r.unresolvedRef(media))
+			r.Refuse("each entry in the content of the request body must be an object%s", r.unresolvedRef(media))
 		}
 	}
 }

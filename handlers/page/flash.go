@@ -102,14 +102,14 @@ var flashes = map[string]string{
 	"revoked":       "Permanently revoked key %s for %s.",
 	"claimed": "The workspace is now yours. Its gateway URLs and API keys stay the same. The workspace key no longer " +
 		"works.",
-	"app_client":      "Saved the app client %s. The change applies starting with the next login.",
+	"app_client":      "Saved the app client %s. The change applies starting with the next sign-in.",
 	"app_client_made": "Created the app client %s. Set up a provider so that users can sign in.",
 	"app_client_frozen": "The app client %s is frozen. It can't get tokens, and calls with its existing tokens get " +
 		"403.",
 	"app_client_thawed": "The app client %s is unfrozen and works again.",
 	"app_client_key":    "Published the new signing key for %s. The list shows when it starts signing.",
 	"app_client_gone":   "Deleted the app client %s.",
-	"provider":          "Saved %s. The change applies starting with the next login.",
+	"provider":          "Saved %s. The change applies starting with the next sign-in.",
 	"provider_made": "Added %s. Register the callback URL with the provider, then paste the client ID and secret " +
 		"here and turn the provider on.",
 	"provider_on":   "%s is on. Users can now sign in with it.",

@@ -31,7 +31,7 @@ func accessLogSettings() []setting {
 					c.AccessLog.mode = v
 					return nil
 				}
-				return fmt.Errorf("must be one of off, sampled, full, not %q", v)
+				return fmt.Errorf("must be off, sampled or full, not %q", v)
 			},
 		},
 		{

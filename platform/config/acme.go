@@ -49,7 +49,7 @@ func acmeSettings() []setting {
 
 func assignAcceptTerms(c *Config, v string) error {
 	if v != "yes" && v != "no" {
-		return fmt.Errorf("must be one of yes, no, not %q", v)
+		return fmt.Errorf("must be yes or no, not %q", v)
 	}
 	c.ACME.TermsAgreed = v == "yes"
 	return nil

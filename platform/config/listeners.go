@@ -215,7 +215,7 @@ func assignH2C(c *Config, v string) error {
 
 func assignHTTP2(c *Config, v string) error {
 	if !slices.Contains([]string{"own", "nethttp", "off"}, v) {
-		return fmt.Errorf("must be one of own, nethttp, off, not %q", v)
+		return fmt.Errorf("must be own, nethttp or off, not %q", v)
 	}
 	c.GatewayHTTP2 = v
 	return nil

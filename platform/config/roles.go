@@ -83,8 +83,8 @@ func (c Config) CheckRoles() error {
 		return fmt.Errorf("--roles %s requires --database-url: SQLite supports only one process, which has all roles",
 			c.Roles)
 	case !c.Roles.Control && c.PublicURL == "":
-		return fmt.Errorf("--roles %s requires --public-url: the URL of the control plane, which issues the tokens "+
-			"of hosted login and appears in links", c.Roles)
+		return fmt.Errorf("--roles %s requires --public-url: the URL of the control plane, which is the issuer of "+
+			"hosted login's tokens and appears in links", c.Roles)
 	case !c.Roles.Gateway && c.GatewayURL == "":
 		return fmt.Errorf("--roles %s requires --gateway-url: the URL that callers of the gateway use", c.Roles)
 	}

@@ -132,7 +132,7 @@ func generalSettings() []setting {
 			"debug, info, warn or error",
 			func(c *Config, v string) error {
 				if err := c.LogLevel.UnmarshalText([]byte(v)); err != nil {
-					return fmt.Errorf("must be one of debug, info, warn, error, not %q", v)
+					return fmt.Errorf("must be debug, info, warn or error, not %q", v)
 				}
 				return nil
 			},
@@ -162,7 +162,7 @@ func networks(field func(*Config) *[]netip.Prefix) func(*Config, string) error {
 
 func assignLogFormat(c *Config, v string) error {
 	if v != "text" && v != "json" {
-		return fmt.Errorf("must be one of text, json, not %q", v)
+		return fmt.Errorf("must be text or json, not %q", v)
 	}
 	c.LogFormat = v
 	return nil

@@ -109,7 +109,7 @@ func assignAccountSignUp(c *Config, v string) error {
 		c.AccountSignUp = p
 		return nil
 	}
-	return fmt.Errorf("must be one of open, invite, closed, not %q", v)
+	return fmt.Errorf("must be open, invite or closed, not %q", v)
 }
 
 // checkSignIn validates the identity providers, and trims the slashes at the end of

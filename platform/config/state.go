@@ -60,7 +60,7 @@ func stateSettings() []setting {
 
 func assignRedisFailure(c *Config, v string) error {
 	if v != "open" && v != "closed" {
-		return fmt.Errorf("must be one of open, closed, not %q", v)
+		return fmt.Errorf("must be open or closed, not %q", v)
 	}
 	c.RedisFailsOpen = v == "open"
 	return nil
@@ -68,7 +68,7 @@ func assignRedisFailure(c *Config, v string) error {
 
 func assignOfflineStart(c *Config, v string) error {
 	if v != "on" && v != "off" {
-		return fmt.Errorf("must be one of on, off, not %q", v)
+		return fmt.Errorf("must be on or off, not %q", v)
 	}
 	c.OfflineStart = v == "on"
 	return nil

@@ -170,8 +170,8 @@ func (t *Traces) setSampler(v string) error {
 	case "traceidratio":
 		t.Ratio = ofArgument
 	default:
-		return fmt.Errorf("must be one of always_on, always_off, traceidratio, parentbased_always_on, "+
-			"parentbased_always_off, parentbased_traceidratio, not %q", v)
+		return fmt.Errorf("must be always_on, always_off, traceidratio, parentbased_always_on, "+
+			"parentbased_always_off or parentbased_traceidratio, not %q", v)
 	}
 	t.FollowParent = follow
 	return nil

@@ -107,7 +107,7 @@ func assignAnonymous(c *Config, v string) error {
 		c.Anonymous = a
 		return nil
 	}
-	return fmt.Errorf("must be one of open, token, off, not %q", v)
+	return fmt.Errorf("must be open, token or off, not %q", v)
 }
 
 func assignCaps(c *Config, v string) error {
@@ -116,7 +116,7 @@ func assignCaps(c *Config, v string) error {
 		c.UnclaimedCaps = caps
 		return nil
 	}
-	return fmt.Errorf("must be one of auto, on, off, not %q", v)
+	return fmt.Errorf("must be auto, on or off, not %q", v)
 }
 
 func (u Unclaimed) validate(anonymous Anonymous, report func(setting, format string, args ...any)) {

@@ -230,7 +230,7 @@ func (s *Service) present(ctx context.Context, client *acme.Client, token, host,
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
 		held, err := tx.SetCertificateChallenge(host, holder, token)
 		if err == nil && !held {
-			err = fmt.Errorf("certificates: another replica obtains the certificate of %s", host)
+			err = fmt.Errorf("certificates: another replica is obtaining the certificate for %s", host)
 		}
 		return err
 	})

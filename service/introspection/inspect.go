@@ -50,11 +50,11 @@ func Inspect(
 	}
 	switch {
 	case invented && err == nil:
-		report.Fail(stepToken, "The endpoint reports a token that was never issued as active. Every call would be "+
-			"accepted.")
+		report.Fail(stepToken, "The endpoint reports that a token that was never issued is active. Every call would "+
+			"be accepted.")
 		return report
 	case invented:
-		report.Pass(stepToken, "The endpoint reports a token that was never issued as inactive, as it should. "+
+		report.Pass(stepToken, "The endpoint correctly reports that a token that was never issued is inactive. "+
 			"Test it with a real token as well.")
 		return report
 	}

@@ -77,7 +77,7 @@ func (b *batchOf) again(in *keyfile.Row, key models.APIKey, mark uint64, had pri
 		b.count(in, contract.KeyRowUnchanged, before.ID)
 		return nil
 	case !b.in.Update:
-		return refused("exists", where+", with other attributes. "+b.tighten(in, before, had, row, inFile)+
+		return refused("exists", where+", with different attributes. "+b.tighten(in, before, had, row, inFile)+
 			"To change it, import with update (--update), or leave the row out.")
 	case had.state == revoked:
 		return refused("exists", where+", and it is revoked. An import can't change that. Leave the row out.")
@@ -85,7 +85,7 @@ func (b *batchOf) again(in *keyfile.Row, key models.APIKey, mark uint64, had pri
 		return refused("exists", where+", and it is frozen or expired. An import can't change that. Change the key "+
 			"yourself, or leave the row out.")
 	case now.fixed != had.fixed:
-		return refused("exists", where+", with another owner, key type, tenant, product or environment. An import "+
+		return refused("exists", where+", with a different owner, key type, tenant, product or environment. An import "+
 			"can't change these. "+b.tighten(in, before, had, row, inFile)+
 			"Leave the row out, or revoke the key and create a new key.")
 	}

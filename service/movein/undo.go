@@ -132,7 +132,7 @@ func undoable(tx *models.Tx, row models.MoveIn) error {
 		}
 	}
 	if len(later) > 0 {
-		return fault.New(fault.Conflict, "import_followed", "A later import from the same source builds on this one. "+
+		return fault.New(fault.Conflict, "import_followed", "A later import with the same name builds on this one. "+
 			"Undo %s first.", later[len(later)-1].ID)
 	}
 	what, err := updated(tx, row)

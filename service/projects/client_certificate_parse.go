@@ -66,7 +66,7 @@ func parseChain(text string, now time.Time) ([]*x509.Certificate, *fault.Field) 
 		return nil, &fault.Field{Pointer: "/certificate", Code: code, Detail: detail}
 	}
 	if int64(len(text)) > filelimits.CertificateSize.Most {
-		return wrong("invalid_certificate", "The certificate: "+filelimits.CertificateSize.Refusal())
+		return wrong("invalid_certificate", "The certificate "+filelimits.CertificateSize.Refusal())
 	}
 	var chain []*x509.Certificate
 	for rest := []byte(text); ; {
@@ -83,7 +83,7 @@ func parseChain(text string, now time.Time) ([]*x509.Certificate, *fault.Field) 
 			return wrong("invalid_certificate", "Send only X.509 certificates in PEM (-----BEGIN CERTIFICATE-----).")
 		}
 		if chain = append(chain, one); int64(len(chain)) > filelimits.Certificates.Most {
-			return wrong("invalid_certificate", "The certificate: "+filelimits.Certificates.Refusal())
+			return wrong("invalid_certificate", "The chain "+filelimits.Certificates.Refusal())
 		}
 	}
 	if len(chain) == 0 {
@@ -119,7 +119,7 @@ func parsePrivateKey(text string) (crypto.Signer, *fault.Field) {
 	}
 	const unreadable = "Send one private key in PEM (-----BEGIN PRIVATE KEY-----), without a passphrase."
 	if int64(len(text)) > filelimits.CertificateSize.Most {
-		return wrong("invalid_private_key", "The key: "+filelimits.CertificateSize.Refusal())
+		return wrong("invalid_private_key", "The key "+filelimits.CertificateSize.Refusal())
 	}
 	block, rest := pem.Decode([]byte(text))
 	if block != nil && block.Type == "EC PARAMETERS" { // openssl ecparam -genkey writes them before the key

@@ -222,7 +222,7 @@ const shownCallers = 5
 func textOf(r contract.Callers) string {
 	var out []string
 	if r.Calls > 0 {
-		text := fmt.Sprintf("%s received since %s", countOf(r.Calls, "call was", "calls were"),
+		text := fmt.Sprintf("%s received since %s", countOf(r.Calls, "call has been", "calls have been"),
 			r.Since.Format("15:04 MST"))
 		var owners []string
 		for _, caller := range r.Items[:min(len(r.Items), shownCallers)] {

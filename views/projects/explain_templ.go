@@ -326,7 +326,7 @@ func explainForm(m Explain) templ.Component {
 			Label:       "Custom domain",
 			Value:       m.Host,
 			Placeholder: "api.example.com",
-			Hint: "If you enter a domain, it determines the version and environment, and the fields above " +
+			Hint: "If you enter a domain, it determines the version and environment, and those fields " +
 				"are ignored.",
 			Autocomplete: "off",
 			Mono:         true,

@@ -205,8 +205,8 @@ func ListPage(m List) templ.Component {
 				})
 				templ_7745c5c3_Err = ui.Empty(
 					"No projects yet",
-					"A project puts access control in front of an API you already have. You can export it and leave at "+
-						"any time.",
+					"A project puts access control in front of an API you already have. You can export the project and "+
+						"leave at any time.",
 				).Render(templ.WithChildren(ctx, templ_7745c5c3_Var8), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

@@ -85,7 +85,7 @@ esac
 [ "${#owner}" -le 128 ] || wrong_usage 'an owner can have at most 128 characters'
 for name in "$tenant" "$environment" "$key_type"; do
   case $name in
-    *[!A-Za-z0-9._-]*) wrong_usage "$name is not a name" ;;
+    *[!A-Za-z0-9._-]*) wrong_usage "$name is not a valid name" ;;
   esac
 done
 case $expires in

@@ -205,7 +205,7 @@ wait_for_login() {
   until curl -fs -o /dev/null --max-time 5 "$login/realms/$realm/.well-known/openid-configuration"; do
     if [ "$waited" -ge "$wait_seconds" ]; then
       compose logs --no-color login 2>/dev/null | tail -n 20 >&2 || :
-      die "Keycloak does not serve the realm $realm after $wait_seconds seconds. The end of its log is above."
+      die "Keycloak is still not serving the realm $realm after $wait_seconds seconds. The end of its log is above."
     fi
     sleep 1
     waited=$((waited + 1))
@@ -219,7 +219,7 @@ wait_for_authz() {
   until found=$(OPENFGA_TOKEN='' sh ../authz/load.sh --check --wait 0 "$openfga" 2>&1); do
     if [ "$waited" -ge "$wait_seconds" ]; then
       compose logs --no-color openfga-migrate openfga openfga-load 2>/dev/null | tail -n 20 >&2 || :
-      die "OpenFGA does not have the rules after $wait_seconds seconds ($found). The end of its log is above."
+      die "OpenFGA still does not have the rules after $wait_seconds seconds ($found). The end of its log is above."
     fi
     sleep 1
     waited=$((waited + 1))
@@ -239,7 +239,7 @@ find_compose() {
   elif command -v podman-compose >/dev/null 2>&1; then
     flavour='podman-compose'
   elif command -v docker >/dev/null 2>&1 || command -v podman >/dev/null 2>&1; then
-    die 'found a container runtime, but no compose: install the compose plugin for Docker, or podman-compose.'
+    die 'found a container runtime, but not compose: install the compose plugin for Docker, or podman-compose.'
   else
     die 'found no container runtime: install Docker (with its compose plugin) or Podman, and try again.'
   fi
@@ -432,7 +432,7 @@ check_accepted() {
     'no upstream') fail "$2 with your $1: let through, but the upstream does not respond ($code)" ;;
     'ruled out')
       fail "$2 with your $1: $code, refused by the rules of this route$(code_of "$got"). The $1 is valid: choose a" \
-        "path that it may call with --path"
+        "path that it may call, and pass it with --path"
       ;;
     *)
       fail "$2 with your $1: $code, refused$(why_unchecked "$got")"

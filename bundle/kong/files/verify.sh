@@ -72,7 +72,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 case $key in
-  *[!A-Za-z0-9_-]*) wrong_usage 'a key may only have letters, digits, - and _, without spaces or line breaks' ;;
+  *[!A-Za-z0-9_-]*) wrong_usage 'a key can contain only letters, digits, - and _, without spaces or line breaks' ;;
 esac
 command -v curl >/dev/null 2>&1 || {
   printf 'verify.sh: curl is missing: install it, and try again.\n' >&2

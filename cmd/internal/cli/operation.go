@@ -281,6 +281,8 @@ var flagTexts = []string{
 	`An empty list (on the command line, "") allows`, `Use "" to allow`,
 	"an empty list matches all methods", `use "" for all methods`,
 	"an empty value matches all paths", `use "" for all paths`,
+	`or a hash: {"hash": "key"}, with key, owner, ip or {"header": NAME}`,
+	"hash=key, hash=owner, hash=ip or hash=header:NAME",
 	"Change nothing and return what", "Change nothing and print what",
 }
 

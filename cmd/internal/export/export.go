@@ -112,7 +112,7 @@ before you export, use --preview.`,
 	flags.SortFlags = false
 	flags.BoolVar(&f.data, "data", false, "export data only, which is the default")
 	flags.BoolVar(&f.kong, "kong", false, "export data and a gateway that runs on Kong 3.9")
-	flags.BoolVar(&f.preview, "preview", false, "show how exactly each item would move, without exporting anything")
+	flags.BoolVar(&f.preview, "preview", false, "show how each item would move, without exporting anything")
 	flags.StringVarP(&f.file, "output", "o", "", "file to write, or - for standard output. Defaults to "+
 		"PROJECT-data.zip or PROJECT-kong.zip")
 	flags.BoolVar(&f.force, "force", false, "overwrite the file if it exists")

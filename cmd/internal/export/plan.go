@@ -93,7 +93,7 @@ func readFile(in *terminal.Input, most int64) (text []byte, isZip bool, err erro
 	}
 	if !movein.Recognizes(text) {
 		return nil, false, fmt.Errorf("%s isn't a supported file. Use an exported zip, a Kong file in YAML or JSON "+
-			"with the member _format_version, or an export of AWS API Gateway", in.Name)
+			"with the member _format_version, or an export from AWS API Gateway", in.Name)
 	}
 	return text, false, nil
 }

@@ -63,7 +63,7 @@ calls of the server process that responds. It doesn't contain query strings, hea
 bodies.
 
 With --follow, show new calls as they arrive, until you press Ctrl-C. With --json, each
-call is one JSON object per line.`
+call is a JSON object on its own line.`
 	command.Example = "  postern requests list shop --follow\n" + command.Example
 	command.Flags().BoolVarP(&follow, "follow", "f", false, "show new calls as they arrive")
 	cli.PageFlags(command, &in.Page, shownRequests, maxRequests)

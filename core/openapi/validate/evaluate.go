@@ -233,10 +233,10 @@ func (r *run) array(s *schema, list []any) bool {
 		}
 	}
 	if contained < s.minContains {
-		ok = r.problem("must have at least %s that matches the document", counted(s.minContains, "item"))
+		ok = r.problem("must have at least %s matching the document", counted(s.minContains, "item"))
 	}
 	if s.maxContains >= 0 && contained > s.maxContains {
-		ok = r.problem("must have at most %s that matches the document", counted(s.maxContains, "item"))
+		ok = r.problem("must have at most %s matching the document", counted(s.maxContains, "item"))
 	}
 	return ok
 }
