@@ -94,7 +94,7 @@ func (f keyForm) change(typed contract.KeyChange, k contract.Key) (contract.KeyC
 // view is the form on the key's page, with its mistakes.
 func (f keyForm) view(p rules.Project, k contract.Key, wrong *page.Errors) *projects.KeyEdit {
 	return &projects.KeyEdit{Open: len(wrong.Fields) > 0, Action: page.KeyPath(p, k.ID), Revision: f.revision,
-		Texts: wrong.TextFields("edit", f.texts, written...), Metadata: wrong.Value("/metadata", f.metadata),
+		Texts: wrong.TextFields("edit", f.texts, texts...), Metadata: wrong.Value("/metadata", f.metadata),
 		Expires: wrong.Value("/expires_at", f.expiresOn), Bounds: f.bounds.form(inheritedText(p, k.KeyType), wrong)}
 }
 
