@@ -16,9 +16,9 @@ type corsConfig struct {
 	MaxAge         *int     `json:"max_age,omitempty"`
 }
 
-// corsOf returns the plugins of each service. There is none if no origin is allowed, because an empty list would allow
-// every origin. The plugin doesn't know the caller's tenant, so it has the settings of the project and its tenants
-// together.
+// corsOf returns the plugins of each service. It returns none if no origin is allowed, because an empty list would
+// allow every origin. The plugin doesn't know the caller's tenant, so it has the settings of the project and its
+// tenants together.
 func corsOf(p *snapshot.Project) []pluginDoc {
 	all := p.CORSUnion()
 	if all == nil {

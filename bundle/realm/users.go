@@ -61,7 +61,7 @@ func (s Source) groups() []group {
 	return out
 }
 
-// below returns the groups whose first parent is the one given, "" for those without one. Groups in a cycle have no
+// below returns the groups whose first parent is the given one, "" for those without one. Groups in a cycle have no
 // beginning and aren't found; the product doesn't allow cycles.
 func below(parent string, all []snapshot.Group, depth int) []group {
 	out := []group{}
