@@ -10,7 +10,7 @@ import (
 	"postern/core/filelimits"
 )
 
-// csvScanner reads the records of a CSV file (RFC 4180). Other than encoding/csv it has limits, goes on after a broken
+// csvScanner reads the records of a CSV file (RFC 4180). Unlike encoding/csv, it has limits, continues after a broken
 // record, and can read cells in single quotes.
 type csvScanner struct {
 	in      *bufio.Reader

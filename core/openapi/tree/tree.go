@@ -86,7 +86,7 @@ func Text(of any) string {
 	return s
 }
 
-// Scalar returns a text, also of what YAML takes for a number or a truth value, such as version: 1.0.
+// Scalar returns a text. It also accepts scalars that YAML reads as numbers or booleans, such as version: 1.0.
 func Scalar(of any) string {
 	switch value := of.(type) {
 	case string:

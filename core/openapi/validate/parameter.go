@@ -140,7 +140,7 @@ func (p *parameter) check(r *run, values []string) {
 	}
 }
 
-// checkQuery checks the values that a query has of a parameter, also those in brackets.
+// checkQuery checks a parameter's values in a query, including those in brackets.
 func (p *parameter) checkQuery(r *run, query *arguments) {
 	values, inBrackets := query.values[p.name], query.brackets[p.name]
 	plain := p.json || !p.deep && p.schema.may()&(kindArray|kindObject) == 0
