@@ -82,8 +82,8 @@ func (c *circuit) allow(now time.Time) bool {
 	return true
 }
 
-// unanswered opens the circuit, unless the server has answered another connection
-// since this one began: then it is slow, and not away.
+// unanswered opens the circuit, unless the server has answered another connection since this one began: then it is
+// slow, and not away.
 func (c *circuit) unanswered(began time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -212,7 +212,7 @@ func (c copying) run(done *Copied) error {
 	return nil
 }
 
-// order returns the tables so that each follows those that it refers to.
+// order sorts the tables so that each follows the tables that it refers to.
 func (c copying) order(tables map[string][]copiedColumn) ([]string, error) {
 	var edges []struct{ Child, Parent string }
 	err := c.to.db.Raw(`SELECT DISTINCT conrelid::regclass::text AS child, confrelid::regclass::text AS parent

@@ -63,8 +63,8 @@ func (d *DB) listen(ctx context.Context, heard func()) error {
 	}
 }
 
-// askEvery is how often a connection on which no notice comes is asked whether it
-// is alive. One that is half open looks exactly like one without notices.
+// askEvery is how often a connection without notices is checked for whether it is alive. One that is half open looks
+// exactly like one without notices.
 const askEvery = 5 * time.Second
 
 func waitForNotice(ctx context.Context, c *pgx.Conn) error {

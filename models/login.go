@@ -33,7 +33,7 @@ type LoginAttempt struct {
 	UILocales      string         // the client's, "" for none
 	Tester         string         // account that tests the login from the dashboard, "" for a real sign-in
 	Stated         secrets.Sealed // of a test login: the provider's claims, until they are shown
-	Ticket         secrets.Sealed // while the user is asked for consent: who signed in, without the provider's tokens
+	Ticket         secrets.Sealed // while the user is on the consent page: who signed in, without the provider's tokens
 	AnsweredAt     *time.Time     // when a provider's response was accepted, which happens once
 	FinishedAt     *time.Time     // when a code was issued, which happens once
 	CreatedAt      time.Time

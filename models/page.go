@@ -20,7 +20,7 @@ const MaxTotal = 10_000
 // countSome counts the rows of q, and returns MaxTotal+1 if there are more than MaxTotal.
 func countSome(q *gorm.DB) (n int64, err error) { return countUpTo(q, MaxTotal+1) }
 
-// countUpTo counts the rows of q, and reads no more of them than that.
+// countUpTo counts the rows of q, but reads at most that many.
 func countUpTo(q *gorm.DB, most int) (n int64, err error) {
 	some := q.Select("1").Limit(most)
 	return n, q.Session(&gorm.Session{NewDB: true}).Table("(?) AS counted", some).Count(&n).Error
@@ -114,8 +114,8 @@ func ascending[T any](q *gorm.DB, page Page, column string, value func(T) string
 	return unsorted(q, page, column, column+" > ?", value)
 }
 
-// unsorted runs q for one page in the order that a list has if none is asked for. beyond compares the unique value of
-// a row with that of the last row of the page before.
+// unsorted runs q for one page in the default order of a list. beyond compares the unique value of a row with that of
+// the last row of the page before.
 func unsorted[T any](q *gorm.DB, page Page, order, beyond string, value func(T) string) (List[T], error) {
 	after := func(q *gorm.DB) *gorm.DB { return q }
 	if page.Cursor != "" {

@@ -20,8 +20,8 @@ var ErrPoolTooSmall = errors.New("the database URL points to a connection pooler
 	"--database-max-connections: allow that many for each process plus one more process (pgbouncer's " +
 	"default_pool_size), lower the setting, or connect to PostgreSQL directly")
 
-// poolerRounds is how often both connections are asked. Other clients of a pooler
-// could take the sessions in between in just the order that hides it.
+// poolerRounds is how often both connections are queried. Other clients of a pooler could take the sessions in between
+// in just the order that hides it.
 const poolerRounds = 5
 
 // checkPooler refuses a pooler in transaction mode, and one with fewer sessions than the process may use. A

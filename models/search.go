@@ -10,7 +10,7 @@ import (
 	"postern/migrations"
 )
 
-// Rows of a search are those of the teams whose ids are given, at most limit of each kind.
+// A search returns rows of the teams with the given IDs, at most limit of each kind.
 
 // FindProjects finds served projects by ID, by a prefix of their name, or by a part of their display name. The text has
 // to be in lowercase.

@@ -59,7 +59,7 @@ func (d *DB) importInPieces(
 	if err := d.removeUnfinished(ctx); err != nil {
 		return err
 	}
-	alone := context.WithValue(ctx, alongsideKey{}, nil) // what is done alongside belongs to the end
+	alone := context.WithValue(ctx, alongsideKey{}, nil) // Alongside's function belongs at the end
 	piece := func(piece func(*Tx) error) error { return d.Write(alone, piece) }
 	err := piece(func(tx *Tx) error { return tx.Insert(&stage) })
 	if err == nil {

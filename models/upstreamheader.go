@@ -43,7 +43,7 @@ func (t *Tx) SetUpstreamHeader(h UpstreamHeader) error {
 	}).Create(&h).Error
 }
 
-// DeleteUpstreamHeader removes a header. It returns false if there is none with that name.
+// DeleteUpstreamHeader removes a header. It returns false if no header has that name.
 func (t *Tx) DeleteUpstreamHeader(environmentID, name string) (bool, error) {
 	res := t.db.Where("environment_id = ? AND name = ?", environmentID, name).Delete(&UpstreamHeader{})
 	return res.RowsAffected == 1, res.Error

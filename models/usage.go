@@ -135,8 +135,8 @@ func (t *Tx) lockUsage() error {
 	return t.db.Exec("SELECT pg_advisory_xact_lock(?)", usageLock).Error
 }
 
-// LastHours lists the latest hour since the one given in which each of the owners
-// called one of the projects, by itself or with " (" and an issuer after it.
+// LastHours lists the latest hour since the given one in which each of the owners called one of the projects, by itself
+// or with " (" and an issuer after it.
 func (t *Tx) LastHours(projectIDs []string, since int64, owners []string) ([]UsageHour, error) {
 	either := t.db.Where("1 = 0")
 	for _, owner := range owners {

@@ -31,7 +31,7 @@ func (t *Tx) UsageLogSince() (since int64, err error) {
 	return since, t.db.Model(&UsageLogEntry{}).Select("coalesce(min(written_at), 0)").Scan(&since).Error
 }
 
-// NextUsageLog returns the first entry whose id is after the one given, ErrNotFound without one.
+// NextUsageLog returns the first entry after the given ID, or ErrNotFound if there is none.
 func (t *Tx) NextUsageLog(after string) (UsageLogEntry, error) {
 	var entry UsageLogEntry
 	return entry, t.db.Where("id > ?", after).Order("id").Take(&entry).Error
