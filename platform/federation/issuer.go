@@ -23,7 +23,7 @@ type Issuer struct {
 	AuthMethods []string // of its token endpoint; none for its default, client_secret_basic
 	JWKSURI     string
 	UserInfo    string // "" if there is none
-	EndSession  string // where people sign out, "" if there is none that is as safe as the issuer
+	EndSession  string // where people sign out, "" if missing or less safe than the issuer
 
 	Introspection            string // "" if there is none (RFC 8414, 2)
 	IntrospectionAuthMethods []string

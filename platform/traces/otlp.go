@@ -58,7 +58,7 @@ func (c *client) Stop(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// The waits between attempts at sending a batch, which double, unless the collector asks for another one.
+// The waits between attempts to send a batch. They double, unless the collector requests another wait.
 const (
 	firstWait   = time.Second
 	longestWait = 4 * time.Second

@@ -37,7 +37,7 @@ func Int(name string, value int) Attr { return attribute.Int(name, value) }
 type Span struct {
 	span   trace.Span
 	tracer trace.Tracer
-	below  *atomic.Int64 // spans that were begun below the first one, also those that are left out
+	below  *atomic.Int64 // spans that were begun below the first one, including those that are left out
 	first  bool
 }
 

@@ -43,7 +43,7 @@ type Options struct {
 	QueueSize int
 }
 
-// The limits of what is kept and sent.
+// The limits on spans that are kept and sent.
 const (
 	queueSize   = 4096
 	batchSize   = 512

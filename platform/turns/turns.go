@@ -32,8 +32,8 @@ type Places struct {
 // Most returns how many places there are.
 func Most() int { return max(1, threads()/2) }
 
-// Take returns when there is a place, which leave gives up. Its error is ErrBusy if there is none in time, and that of
-// the context if the caller leaves.
+// Take waits for a place, which leave gives up. Its error is ErrBusy if there is none in time, and that of the context
+// if the caller leaves.
 func (p *Places) Take(ctx context.Context, whose string) (leave func(), err error) {
 	p.mu.Lock()
 	if p.busy < Most() {
