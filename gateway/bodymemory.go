@@ -72,8 +72,8 @@ func (m *bodyMemory) inUse() int64 {
 	return m.held
 }
 
-// bodiesOf says whose memory for bodies a project's calls share: that of all projects of its team. An unclaimed
-// workspace has less of it.
+// bodiesOf returns the memory for bodies that a project's calls share with all projects of its team. An unclaimed
+// workspace has less.
 type bodiesOf struct {
 	team      string // its id; in tests also that of a project without a team
 	unclaimed bool
@@ -83,7 +83,7 @@ func bodiesOfProject(s *snapshot.Project, caps *Caps) bodiesOf {
 	return bodiesOf{cmp.Or(s.TeamID, s.ID), !s.ExpiresAt.IsZero() && caps != nil}
 }
 
-// bodyHold is the memory that a call holds for one body, of the process's and its team's.
+// bodyHold is the share of the process's and the team's memory that a call holds for one body.
 type bodyHold struct {
 	process, team *bodyMemory
 	network       netip.Prefix // of the caller
@@ -115,7 +115,7 @@ func (h *bodyHold) release() {
 	}
 }
 
-// newHold returns a hold for one body of the call, which ends with the call at the latest.
+// newHold returns a hold for one body of the call. It ends with the call at the latest.
 func (c *call) newHold() *bodyHold {
 	h := &bodyHold{process: c.gateway.bodies, team: c.route.project.bodies, network: c.conn.network}
 	c.holds = append(c.holds, h)
@@ -182,8 +182,8 @@ func memoryOfChanges(body []byte) int64 {
 // firstRead is the memory for the first bytes of a body that is read whole.
 const firstRead = 8 << 10
 
-// roomAfter returns the memory for a body that has filled what it had. It grows by little while more arrives, so that
-// a caller holds what was sent, and neither what was announced nor twice as much.
+// roomAfter returns the memory for a body that has filled what it had. It grows by little while more arrives, so that a
+// caller holds about as much as it sent, rather than what it announced or twice as much.
 func roomAfter(full int64) int64 { return full + max(firstRead, full/4) }
 
 // readWhole reads at most limit bytes of a body into memory that it holds. With an error it returns what was read

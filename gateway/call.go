@@ -33,7 +33,7 @@ type call struct {
 	scope      string             // that the refused caller lacks; "" for other refusals
 	problems   []validate.Problem // of the request that is refused
 	reported   reported           // of the request that is forwarded anyway
-	shadow     policy.RuleOutcome // what the rules in shadow would have refused
+	shadow     policy.RuleOutcome // outcome of the rules in shadow
 	tracker    *tracker           // nil: the rule of the route remembers and forgets nothing
 	tracked    tracked
 	upstream   upstreamCredentials
@@ -88,7 +88,7 @@ type connCache struct {
 	limiter   policy.Limiter // nil: calls with limits are refused
 }
 
-// verdict is the result of decide: a denial, a preflight, or what the upstream gets of the caller's credentials.
+// verdict is the result of decide: a denial, a preflight, or the credentials for the upstream.
 type verdict struct {
 	admitted  bool
 	preflight bool // that the gateway answers itself

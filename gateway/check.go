@@ -172,7 +172,7 @@ func (c *targetCheck) secured(state tls.ConnectionState) {
 	c.report.Pass("tls", "%s", detail)
 }
 
-// credentials reports what the request carries to show where it comes from.
+// credentials reports the credentials in the request that prove its origin.
 func (c *targetCheck) credentials() {
 	proof := c.environment.proof
 	var carried []string
@@ -195,7 +195,7 @@ func (c *targetCheck) credentials() {
 	c.report.Pass("credentials", "The request includes %s.", strings.Join(carried, ", "))
 }
 
-// ask sends HEAD, and GET where the upstream does not take HEAD.
+// ask sends HEAD, and GET if the upstream doesn't support HEAD.
 func (c *targetCheck) ask(ctx context.Context, conn net.Conn) {
 	method := http.MethodHead
 	path := policy.JoinTarget(c.environment.path, "/")

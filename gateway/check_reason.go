@@ -22,7 +22,7 @@ import (
 	"postern/platform/egress"
 )
 
-// outOfTime says which timeout ended a step of a check: that of the environment, or the check's own.
+// outOfTime says which timeout ended a step of a check: the environment's or the check's own.
 func (c *targetCheck) outOfTime(ctx context.Context, within time.Duration, member, flag, what string) string {
 	if ctx.Err() != nil || within >= checkWithin {
 		return fmt.Sprintf("The server didn't respond in time: %s took longer than %s, after which this check stops. "+
@@ -72,7 +72,7 @@ func (c *targetCheck) tlsReason(ctx context.Context, err error) string {
 // mostNames is how many names of a certificate a report has.
 const mostNames = 5
 
-// otherNames says which names the certificate has, none of which is the required one.
+// otherNames lists the names in a certificate that lacks the required name.
 func (c *targetCheck) otherNames(found *x509.Certificate) string {
 	required := "The certificate isn't valid for " + c.serverName() + ". "
 	var names []string
@@ -135,7 +135,7 @@ func (c *targetCheck) unknownAuthority(err error) string {
 		", as ca (--ca). " + compare
 }
 
-// alertReason says what an alert of the server means; "" if the error isn't one.
+// alertReason explains an alert of the server; "" if the error isn't an alert.
 func (c *targetCheck) alertReason(err error) string {
 	var remote *net.OpError // crypto/tls has no exported type for alerts over TCP
 	if !errors.As(err, &remote) || remote.Op != "remote error" {
@@ -167,7 +167,7 @@ func isAboutCertificate(alert string) bool {
 	return strings.Contains(alert, "handshake failure") || strings.Contains(alert, "certificate")
 }
 
-// otherHTTP says that the server speaks another version of HTTP than the environment has for it.
+// otherHTTP says that the server speaks another version of HTTP than the environment's setting.
 func (c *targetCheck) otherHTTP() string {
 	if c.environment.http == snapshot.HTTP2 {
 		return "The server doesn't respond to HTTP/2. Set http to 1.1 or auto (--http auto)."

@@ -16,8 +16,7 @@ type clientCertificate struct {
 	fingerprint string // SHA-256 of the chain, in hex
 }
 
-// compileClientCertificate opens the private key of an environment's certificate. It returns
-// nil if there is none.
+// compileClientCertificate decrypts the private key of an environment's certificate. It returns nil if there is none.
 func compileClientCertificate(
 	s *snapshot.Project, e snapshot.Environment, unsealer Unsealer,
 ) (*clientCertificate, error) {

@@ -58,8 +58,8 @@ func (c *call) authenticate(r *request) policy.Decision {
 	return decision
 }
 
-// decideAgain judges a call whose key is refused by a table that was replaced after the route
-// was found. The key may be limited to an environment by a name that only the new table has.
+// decideAgain decides a call again whose key is refused by a table that was replaced after the route was found. The key
+// may be limited to an environment by a name that only the new table has.
 func (c *call) decideAgain(in *policy.Call) policy.Decision {
 	_, at, ok := c.gateway.find(c.host, c.method, c.target, c.conn)
 	if !ok {

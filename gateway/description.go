@@ -18,7 +18,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// description says what the gateway does with the OpenAPI document of a version.
+// description says how the gateway uses the OpenAPI document of a version.
 type description struct {
 	as          describedAs
 	requests    *validator // compiled by the first call; nil: requests are not validated
@@ -35,10 +35,10 @@ type describedAs struct {
 	publication snapshot.Publication
 }
 
-// documentPath is where the document is published, below the URL of an environment.
+// documentPath is the path of the published document, below the URL of an environment.
 const documentPath = "/openapi.json"
 
-// compileDescription prepares the document of a version, or takes that of the last table, which may be compiled
+// compileDescription prepares the document of a version, or reuses that of the last table, which may be compiled
 // already. It returns nil if there is nothing to do with it.
 func compileDescription(s *snapshot.Project, v *snapshot.Version, next, last *table) (*description, error) {
 	switch v.Validation {

@@ -46,7 +46,7 @@ func (g *Gateway) serveDirectory(w http.ResponseWriter, p *project) {
 	_ = json.NewEncoder(w).Encode(p.signer.directory(g.now()))
 }
 
-// directory returns the keys that are published at a time, also those that do not sign yet.
+// directory returns the keys that are published at a time, including those that don't sign yet.
 func (s *signer) directory(now time.Time) any {
 	out := struct {
 		Keys []publicKey `json:"keys"`

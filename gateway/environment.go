@@ -90,7 +90,7 @@ func compileEnvironment(
 	return out, nil
 }
 
-// usesHTTP2 reports whether the upstream is called with HTTP/2, or is asked whether it takes it (ALPN, RFC 7301).
+// usesHTTP2 reports whether the upstream is called with HTTP/2, or HTTP/2 is offered to it (ALPN, RFC 7301).
 func (e *environment) usesHTTP2() bool {
 	return e.http == snapshot.HTTP2 || e.http == snapshot.HTTPAuto && e.scheme == "https"
 }

@@ -98,7 +98,7 @@ func (g *Gateway) explainAt(at route, denial policy.Denial, q *policy.Question) 
 	return out
 }
 
-// hostNote says which Host header calls have, if it isn't always that of the target.
+// hostNote describes the Host header of calls, if it isn't always the target's.
 func hostNote(at route) string {
 	switch e := at.environment; {
 	case e.hostHeader != "":
@@ -172,7 +172,7 @@ func restOf(at route) string {
 	return at.rest
 }
 
-// routeOf finds what a question about a project is about, or the denial of a call to it.
+// routeOf finds the route of a question about a project, or the denial of a call to it.
 func (g *Gateway) routeOf(p *project, q *policy.Question) (route, policy.Denial) {
 	asked := "/" + q.Version + "/" + q.Environment + q.Path
 	if q.Host != "" {

@@ -27,8 +27,8 @@ func (l strictListener) Accept() (net.Conn, error) {
 	return &strictConn{Conn: conn}, nil
 }
 
-// strictConn follows the framing of what is read through it: request line and
-// header, then the body by its length or its chunks, then the next request.
+// strictConn follows the framing of the data that is read through it: request line and header, then the body by its
+// length or its chunks, then the next request.
 type strictConn struct {
 	net.Conn
 	framing framing

@@ -8,8 +8,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// site is what a host name of a customer leads to: its custom domains, in the order in which they are tried. All are
-// of one team.
+// site has the custom domains of a customer's host name, in the order in which they are tried. All are of one team.
 type site struct {
 	team     string
 	revision int64 // of the project that was changed last
@@ -55,8 +54,8 @@ func (t *table) addHost(s *snapshot.Project, one hosted) {
 	at.domains = append(at.domains, one)
 }
 
-// orderHosts brings the domains of each host name into their order. If two are alike, one is of a snapshot that is
-// kept from before a change, so the other comes first.
+// orderHosts sorts the domains of each host name. If two are equal, one is from a snapshot that is kept from before a
+// change, so the other comes first.
 func (t *table) orderHosts() {
 	for _, at := range t.hosts {
 		slices.SortStableFunc(at.domains, func(a, b hosted) int {

@@ -21,7 +21,7 @@ const (
 	HTTP2Off                  // not at all: only HTTP/1.1 is offered
 )
 
-// protocols returns what a listener offers (ALPN).
+// protocols returns the protocols that a listener offers (ALPN).
 func (h HTTP2) protocols() []string {
 	if h == HTTP2Off {
 		return []string{engine.HTTP1}

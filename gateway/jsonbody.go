@@ -185,7 +185,7 @@ const (
 // DEFAULT_DECODE_MAX_DEPTH).
 const maxDepth = 1000
 
-// kindOf returns what a text is, and noJSON for what Kong cannot read.
+// kindOf returns the kind of a text, or noJSON for a text that Kong can't read.
 func kindOf(text []byte) jsonKind {
 	text = bytes.TrimLeft(text, " \t\r\n")
 	if len(text) == 0 || !json.Valid(text) || !isReadable(text) {

@@ -22,7 +22,7 @@ type keptBody struct {
 	mu     sync.Mutex
 	kept   []byte
 	reader *keptReader // of the last try; nil after the call
-	end    error       // of from; nil: it goes on
+	end    error       // of from; nil: it hasn't ended
 	unkept bool        // part of the body was read without being kept
 }
 
@@ -33,7 +33,7 @@ type keptReader struct {
 }
 
 // next returns the reader for the next try. Earlier ones fail from then on. Every read of the new one fails if the last
-// one has just stopped keeping what it read.
+// one has just stopped keeping the bytes that it read.
 func (b *keptBody) next() *keptReader {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -93,7 +93,7 @@ func (r *keptReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readKept reads what is kept. done is false if more has to be read from the body.
+// readKept reads kept bytes. done is false if more has to be read from the body.
 func (r *keptReader) readKept(p []byte) (n int, err error, done bool) {
 	b := r.of
 	b.mu.Lock()

@@ -39,7 +39,7 @@ type tracker struct {
 	reads bool // the object is read from the answer
 
 	gzip    bool
-	body    []byte // a copy of what was relayed
+	body    []byte // a copy of the relayed bytes
 	hold    *bodyHold
 	miss    policy.MissReason
 	began   bool // it has a body

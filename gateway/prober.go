@@ -51,14 +51,14 @@ type targetProbe struct {
 	stop   context.CancelFunc
 }
 
-// probed is a target as the last table has it.
+// probed is a target in the last table.
 type probed struct {
 	project     *project
 	environment *environment
 	index       int
 }
 
-// follow starts and stops checks, so that they are those of a table. The caller holds Gateway.publish.
+// follow starts and stops checks to match a table. The caller holds Gateway.publish.
 func (p *prober) follow(t *table) {
 	wanted, teams := map[probeOf]bool{}, map[string]chan struct{}{}
 	for s, project := range t.compiled {

@@ -102,7 +102,7 @@ func (q *queryChanges) change(args []argument) (out []argument, changed bool) {
 			args, at = append(args, argument{name: pair[0]}), len(args)
 		}
 		if values := args[at].values; len(values) == 1 && values[0].flag {
-			args[at].values = nil // append_value drops what is neither text nor a list
+			args[at].values = nil // append_value drops values that are neither text nor a list
 		}
 		args[at].values, changed = append(args[at].values, argumentValue{text: pair[1]}), true
 	}

@@ -60,8 +60,8 @@ func (c *call) recheck() (policy.Denial, bool) {
 	return decision.Denial, !decision.Allow
 }
 
-// stillTaken reports whether a token that was judged when its call began has not
-// expired, and whether the version still names its issuer.
+// stillTaken reports whether a token that was checked when its call began has not expired, and whether the version
+// still names its issuer.
 func stillTaken(token *policy.Token, by *snapshot.Access, now time.Time) bool {
 	if !token.Expires.IsZero() && !token.Expires.After(now) {
 		return false
@@ -82,7 +82,7 @@ type watch struct {
 	timer *time.Timer
 
 	mu    sync.Mutex
-	end   func()        // ends what the call waits for; may be called more than once
+	end   func()        // ends the call's current wait; may be called more than once
 	ended policy.Denial // why the call was ended; the zero value if it was not
 	over  bool          // stop was called
 }

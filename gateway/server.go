@@ -193,7 +193,7 @@ func (g *Gateway) connInfoFor(c net.Conn) connInfo {
 	return info
 }
 
-// connInfo returns what follows from the remote address.
+// connInfo returns the properties that depend on the remote address.
 func (g *Gateway) connInfo(remote string) connInfo {
 	info := connInfo{scheme: "http"}
 	if ap, err := netip.ParseAddrPort(remote); err == nil {

@@ -32,8 +32,8 @@ type signingKey struct {
 	until   time.Time // when it leaves the directory; zero: not yet known
 }
 
-// compileSigner opens the keys of a project. A project whose keys cannot be opened does not
-// compile: upstreams would refuse its calls without a signature, or believe others' calls.
+// compileSigner decrypts the keys of a project. A project whose keys can't be decrypted doesn't compile: upstreams
+// would refuse its calls without a signature, or believe others' calls.
 func compileSigner(s *snapshot.Project, unsealer Unsealer) (*signer, error) {
 	if len(s.CallSigningKeys) == 0 {
 		return nil, nil

@@ -331,8 +331,8 @@ func compileProject(s *snapshot.Project, caps *Caps, connect connector, next, la
 	return p, nil
 }
 
-// checkAccess returns an error for a policy that this gateway cannot enforce. Skipping an
-// unknown policy would open what it closes.
+// checkAccess returns an error for a policy that this gateway cannot enforce. Skipping an unknown policy would open
+// routes that are meant to be closed.
 func checkAccess(a snapshot.Access, fallbackOwner string) error {
 	switch {
 	case a.Mode != snapshot.Passthrough && a.Mode != snapshot.Authenticate:
@@ -355,8 +355,8 @@ func checkAccess(a snapshot.Access, fallbackOwner string) error {
 	return nil
 }
 
-// ended returns the denial of all calls to a project that is over at the time given: its team
-// deleted it, or it was never claimed.
+// ended returns the denial of all calls to a project that has ended at the given time: its team deleted it, or it was
+// never claimed.
 func (p *project) ended(now time.Time) (policy.Denial, bool) {
 	switch {
 	case p.deleted:

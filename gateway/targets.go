@@ -14,7 +14,7 @@ import (
 	"postern/platform/egress"
 )
 
-// compileTargets sets the targets of an environment. The health and the counts of those that it had before go on.
+// compileTargets sets the targets of an environment. Existing targets keep their health and counts.
 func (e *environment) compileTargets(
 	p *project, s *snapshot.Environment, connect connector, next, last *table,
 ) error {
@@ -146,7 +146,7 @@ func unavailable(err error) (policy.Denial, int64) {
 	return policy.NoHealthyUpstream, after
 }
 
-// hashKey returns what the call is spread by. header returns the value of a header.
+// hashKey returns the value by which the call is spread. header returns the value of a header.
 func (c *call) hashKey(header func(string) string) balance.Key {
 	switch by := c.route.environment.hash; by {
 	case "":

@@ -39,7 +39,7 @@ const (
 	tracestateHeader  = "Tracestate"
 )
 
-// trace is the trace of a call, and what its upstream gets of it.
+// trace is the trace of a call, and the headers about it for the upstream.
 type trace struct {
 	CallTrace // nil: the call isn't recorded, and the caller's header is passed on
 
@@ -60,7 +60,7 @@ func (c *call) startTrace(peer netip.Addr, values func(name string) []string) {
 	}
 }
 
-// context returns what the gateway's own requests are made with, such as to a token's issuer. It does not end with the
+// context returns the context for the gateway's own requests, such as to a token's issuer. It does not end with the
 // call: others may wait for the answer too.
 func (c *call) context() context.Context {
 	if c.trace.CallTrace == nil {
@@ -93,7 +93,7 @@ func (t *trace) replaces(name string) bool {
 		len(name) == len(tracestateHeader) && strings.EqualFold(name, tracestateHeader))
 }
 
-// lines sets what the upstream gets of the trace.
+// lines sets the headers about the trace for the upstream.
 func (t *trace) lines(set func(name, value string)) {
 	if t.parent == "" {
 		return

@@ -35,10 +35,9 @@ type headerValue struct{ name, value string }
 
 var errNoUnsealer = errors.New("this gateway can't decrypt upstream credentials")
 
-// compileProof opens an environment's upstream credentials. It returns nil if there are none,
-// and the project does not sign calls.
-// Calls are not forwarded without credentials that they should carry: a project whose values
-// cannot be opened does not compile.
+// compileProof decrypts an environment's upstream credentials. It returns nil if there are none, and the project does
+// not sign calls. Calls are not forwarded without credentials that they should carry: a project whose values cannot be
+// opened does not compile.
 func compileProof(s *snapshot.Project, e snapshot.Environment, signer *signer, unsealer Unsealer) (*proof, error) {
 	if len(e.Headers) == 0 && e.Certificate == nil && signer == nil {
 		return nil, nil

@@ -10,7 +10,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// trust is how the certificate of an environment's upstream is checked, where that isn't the default.
+// trust says how the certificate of an environment's upstream is checked, if that isn't the default.
 type trust struct {
 	own         []*x509.Certificate
 	withSystem  bool
@@ -69,7 +69,7 @@ func (t *trust) apply(config *tls.Config) error {
 	return nil
 }
 
-// roots returns the authorities that are trusted. system are those of the gateway, nil for the machine's.
+// roots returns the trusted authorities. system has the gateway's, nil for the machine's.
 func (t *trust) roots(system *x509.CertPool) (*x509.CertPool, error) {
 	roots := x509.NewCertPool()
 	if t.withSystem {

@@ -48,7 +48,7 @@ func (c *call) operations(ctx context.Context, to []validate.Match) ([]validate.
 }
 
 // refusesHead returns the denial of a call that is refused by its path, query and header, and keeps the problems.
-// length is that of the body, -1 for one that is not known yet.
+// length is the length of the body, -1 if it isn't known yet.
 func (c *call) refusesHead(length int64, header func(string) []string) (d policy.Denial, refused bool) {
 	if c.route.version.description == nil {
 		return policy.Denial{}, false
@@ -95,7 +95,7 @@ func (c *call) refuses(m validate.Match, problems []validate.Problem) bool {
 	return true
 }
 
-// bodyOf returns the body of a denial, with what is wrong with the request, or the scope that its caller lacks.
+// bodyOf returns the body of a denial, with the mistakes in the request, or the scope that its caller lacks.
 func (c *call) bodyOf(d policy.Denial) []byte {
 	switch d {
 	case policy.InvalidRequest:
@@ -156,8 +156,8 @@ func (c *httpCall) admitsRequest(body *requestBody) (admitted bool) {
 	return true
 }
 
-// problemsOf returns what is wrong with a request by an operation. Its error is that of reading the body, or of a
-// caller who has left.
+// problemsOf returns the mistakes in a request according to an operation. Its error is that of reading the body, or of
+// a caller who has left.
 func (c *httpCall) problemsOf(
 	m validate.Match, work *validate.Work, body *requestBody,
 ) ([]validate.Problem, error) {

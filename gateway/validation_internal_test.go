@@ -8,7 +8,7 @@ import (
 	"postern/platform/turns"
 )
 
-// A call whose document cannot be compiled in time is told that, and not that bodies take all the memory.
+// If a document can't be compiled in time, the refusal says so, and doesn't blame the memory for bodies.
 func TestUncompiled(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

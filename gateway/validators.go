@@ -69,8 +69,8 @@ type making struct {
 // compileWithin bounds how long a call waits for a document.
 const compileWithin = turns.Within + 5*time.Second
 
-// get returns what the document is compiled to, for all calls that wait for it at once. Its error is turns.ErrBusy if
-// too many documents are being compiled, and that of the context, also if that takes too long.
+// get returns the compiled document, for all calls that wait for it at the same time. Its error is turns.ErrBusy if too
+// many documents are being compiled, and that of the context, also if that takes too long.
 func (v *validator) get(ctx context.Context) (*validate.Validator, error) {
 	v.called.Store(v.in.calls.Add(1))
 	if known := v.compiled.Load(); known != nil {
@@ -137,8 +137,8 @@ func (v *validator) make(ctx context.Context) (*validate.Validator, error) {
 	return made, nil
 }
 
-// compile also returns how many bytes are kept. A document that cannot be compiled within its budget, which is that of
-// its import, matches no request.
+// compile also returns the size of the result in bytes. A document that cannot be compiled within its budget, which is
+// that of its import, matches no request.
 func (v *validator) compile(ctx context.Context) (made *validate.Validator, size int64, err error) {
 	b := openapi.NewBudget(ctx, openapi.Size)
 	made, err = validate.CompileJSON(b, v.document)

@@ -1,4 +1,4 @@
-// Package accesslog writes a line of JSON for calls to the gateway, all or a sample of them.
+// Package accesslog writes a line of JSON for each call to the gateway, or for a sample of the calls.
 //
 // It owns the lines, their redaction, and the file. Lines hold what gateway.Outcome holds:
 // no header, no query, no body; keys in paths are masked. It never delays a call: lines are
@@ -119,7 +119,7 @@ func (l *Log) Run(ctx context.Context) {
 	}
 }
 
-// Close writes what is left and closes the file.
+// Close writes the remaining lines and closes the file.
 func (l *Log) Close() error {
 	l.flush()
 	if l.file == nil {

@@ -33,7 +33,7 @@ type Target struct {
 	Weight  int    // 0: no new calls
 }
 
-// Settings are those of a group.
+// Settings are the settings of a group.
 type Settings struct {
 	Targets []Target // 1 to MostTargets, of which one has a weight above 0
 	Method  Method
@@ -152,7 +152,7 @@ func (g *Group) Len() int { return len(g.targets) }
 // First returns the index of the first target that isn't drained.
 func (g *Group) First() int { return bits.TrailingZeros32(uint32(g.weighted)) }
 
-// Key is what a call is chosen by with Hash. The zero value is that of a call without one.
+// Key is the value by which Hash chooses a target. The zero value is for a call without a key.
 type Key struct {
 	sum   uint64
 	known bool

@@ -12,7 +12,7 @@ const (
 	Open      Status = "open"      // stopped by its breaker
 )
 
-// Health is what a group knows of one target.
+// Health is a group's knowledge of one target.
 type Health struct {
 	Address string
 	Weight  int
@@ -21,7 +21,7 @@ type Health struct {
 	Reason  string // why it isn't healthy; "" if it is
 }
 
-// Health returns what the group knows of its targets, in their order. A target that passive checks took out is
+// Health returns the group's knowledge of its targets, in their order. A target that passive checks took out is
 // unhealthy until a call to it succeeds, and an open one until its breaker closes.
 func (g *Group) Health() []Health {
 	out := make([]Health, len(g.targets))

@@ -1,6 +1,6 @@
 // Package bearer verifies the JSON Web Tokens that callers of a proxy send, on every call. It owns the checks of a
 // token, the choice of the key that verifies it, and the fetching and caching of issuers' keys. It leaves the accepted
-// issuers and what a valid token opens to package policy, and permitted addresses to the egress guard's HTTP client.
+// issuers and the rights of a valid token to package policy, and permitted addresses to the egress guard's HTTP client.
 //
 // Signatures of RSA are verified by crypto/rsa. It prepares the modulus for every signature, which is a third of the
 // work; a verifier that prepares it once was here before. It isn't worth its code: a token's verdict is remembered for
@@ -95,8 +95,7 @@ func (v *Verifier) Verify(
 	return policy.Denial{}
 }
 
-// read returns what the token says, and false if it says nothing that could be accepted. withOwn: it may be one of an
-// app client.
+// read returns the claims of the token, or false if they can't be accepted. withOwn: it may be one of an app client.
 func (v *Verifier) read(parts *compact, withOwn bool) (*reading, bool) {
 	if parts.known != nil {
 		says := parts.known.says
@@ -127,9 +126,8 @@ func (v *Verifier) signed(parts *compact, says *reading, by *publicKey, now time
 	return true
 }
 
-// isAcceptable reports whether the header is that of a token for an API. Other kinds
-// of tokens, such as logout tokens and DPoP proofs, may be signed with the same keys
-// for the same audience (RFC 8725, 3.11).
+// isAcceptable reports whether the header belongs to a token for an API. Other kinds of tokens, such as logout tokens
+// and DPoP proofs, may be signed with the same keys for the same audience (RFC 8725, 3.11).
 func (h *header) isAcceptable() bool {
 	if algorithms[h.algorithm].family == 0 {
 		return false

@@ -109,8 +109,8 @@ type reading struct {
 	scopes    []string // of scope and scp
 }
 
-// readPayload returns what a token with that header and payload says. It returns false for one that can't be read, or
-// whose subject or scopes cannot be sent to the upstream in a header; see policy.IsSubject.
+// readPayload returns the claims of a token with that header and payload. It returns false for one that can't be read,
+// or whose subject or scopes cannot be sent to the upstream in a header; see policy.IsSubject.
 func readPayload(payload []byte, head header, mayBeOurs bool) (*reading, bool) {
 	out := &reading{head: head, mayBeOurs: mayBeOurs}
 	var ok bool

@@ -138,7 +138,7 @@ func (v *Verifier) inspectCache(issuer snapshot.TokenIssuer, now time.Time, repo
 	}
 }
 
-// inspectToken says what is wrong with a token, in the order of Verify's checks, which it does not replace.
+// inspectToken explains what is wrong with a token, in the order of Verify's checks. It doesn't replace Verify.
 func inspectToken(
 	report *diagnosis.Report, token string, issuer snapshot.TokenIssuer, keys []*publicKey, now time.Time,
 ) {

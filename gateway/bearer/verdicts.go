@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// verdictLife is how long a verdict holds. A token is verified again after it, so that no fault of the cache outlives
-// the promise of a revocation by much.
+// verdictLife is how long a verdict is valid. A token is verified again after it, so that no fault of the cache
+// outlives the promise of a revocation by much.
 const verdictLife = time.Minute
 
 // verdictSlots bounds the verdicts. A gateway that gets more tokens in a minute verifies some of them again.
@@ -19,7 +19,7 @@ const verdictSlots = 1 << 14
 const maxKept = 2 << 10
 
 // verdicts remembers which signatures were valid, and what their tokens say: to verify and read one takes longer than
-// everything else about a call. The claims, users and sessions are judged on every call. A slot has the last verdict
+// everything else about a call. The claims, users and sessions are checked on every call. A slot has the last verdict
 // that fell into it. It is safe for concurrent use.
 type verdicts struct {
 	slots []atomic.Pointer[verdict]
@@ -39,7 +39,7 @@ func (v *verdicts) slot(token *[sha256.Size]byte) *atomic.Pointer[verdict] {
 	return &v.slots[binary.LittleEndian.Uint64(token[:])%verdictSlots]
 }
 
-// find returns the verdict on the token with that SHA-256, nil if there is none or its time is over.
+// find returns the verdict on the token with that SHA-256, nil if there is none or it has expired.
 func (v *verdicts) find(token *[sha256.Size]byte, now time.Time) *verdict {
 	known := v.slot(token).Load()
 	if known == nil || known.token != *token {

@@ -21,7 +21,7 @@ type conn struct {
 
 	mu      sync.Mutex
 	waiting bool   // set by rest, cleared by rested: closing the connection loses no request
-	abort   func() // ends what the call waits for; nil outside of a call
+	abort   func() // ends the call's current wait; nil outside of a call
 	sweeps  int    // that have passed since the wait or the call began
 	left    bool   // the caller has left, or the call was cut off
 	called  bool   // a request was read; not guarded

@@ -43,7 +43,7 @@ type Exchange struct {
 	silence time.Duration // allowed between two reads of the response
 
 	tried        bool // the request was begun to be sent
-	keeping      bool // page.body gets what is read of the request's body
+	keeping      bool // page.body gets the bytes that are read of the request's body
 	informed     bool // an interim response was passed on
 	relaying     bool // the upstream's response is being sent
 	bodyFailed   bool // the caller did not send all of the body

@@ -106,7 +106,7 @@ func (x *Exchange) try(up *Upstream, rw Rewriter, b *backend) (*backend, Try) {
 func (x *Exchange) beginTry(rw Rewriter) {
 	x.response.Status = 0
 	read := x.page.body
-	if x.tried && !x.keeping { // nothing was sent, so that all that was read is still there
+	if x.tried && !x.keeping { // nothing was sent, so everything that was read is still there
 		read = append(read[:0], x.page.out[x.headEnd:]...)
 		x.page.body = read
 	}
@@ -116,7 +116,7 @@ func (x *Exchange) beginTry(rw Rewriter) {
 	x.page.out = append(x.page.out, read...)
 }
 
-// failed returns a try without a response, or what became of it if the caller has left.
+// failed returns a try without a response, or an abandoned one if the caller has left.
 func (x *Exchange) failed(t Try) Try {
 	if x.conn.hasLeft() || x.broken {
 		x.broken = true

@@ -9,7 +9,7 @@ const paceBytes = 64 << 10
 // the same limit for each paceBytes. Time in which nothing waits to be written doesn't count. A caller that was faster
 // before saves up at most one limit. The zero value is ready to use.
 type Pace struct {
-	lag time.Duration // what the caller has used of the limit, and not earned again by reading
+	lag time.Duration // the part of the limit that the caller has used, and not earned back by reading
 }
 
 // Wait returns how long a write of n bytes may take.

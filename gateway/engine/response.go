@@ -134,7 +134,7 @@ func IsEventStream(contentType string) bool {
 	return strings.EqualFold(trimBlanks(media), "text/event-stream")
 }
 
-// mostKept bounds what is believed of a Keep-Alive. Connections aren't kept for so long.
+// mostKept bounds the values of Keep-Alive. Connections aren't kept for so long.
 const mostKept = 1 << 20
 
 // keptFor returns the timeout in a Keep-Alive header, such as "timeout=5, max=100", at least closingMargin; 0 if there

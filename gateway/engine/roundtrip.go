@@ -96,7 +96,7 @@ func (p *passage) failed(err error, from Requester) Try {
 	return t
 }
 
-// leftOr returns a try that failed, or what became of it if the caller has left.
+// leftOr returns a failed try, or an abandoned one if the caller has left.
 func leftOr(r *http.Request, t Try) Try {
 	if err := r.Context().Err(); err != nil {
 		return Try{Upstream: t.Upstream, Outcome: Abandoned, Err: fmt.Errorf("the caller has left: %w", err)}

@@ -30,7 +30,7 @@ func (c *timedOut) SetReadDeadline(t time.Time) error {
 
 func (c *timedOut) SetDeadline(t time.Time) error { return c.SetReadDeadline(t) }
 
-// readWait is what is asked for before a read, and what deadlines its connection then gets.
+// readWait is the requested wait before a read, and the deadlines that its connection then gets.
 type readWait struct {
 	name  string
 	waits func(*wire)

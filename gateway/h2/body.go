@@ -47,7 +47,7 @@ func (b *body) add(p []byte) {
 	b.readable.Signal()
 }
 
-// take reads what was received, as far as there is.
+// take reads the bytes that were received so far.
 func (b *body) take(p []byte) (n int) {
 	for n < len(p) && len(b.pieces) > 0 {
 		first := b.pieces[0]
@@ -79,12 +79,12 @@ func (b *body) end(err error) {
 	}
 }
 
-// discard ends the body with an error if a part of it was not read. It returns how much that is.
+// discard ends the body with an error if a part of it wasn't read. It returns the length of that part.
 func (b *body) discard(err error) (n int) {
 	for len(b.pieces) > 0 {
 		n += b.pieces[0].w - b.pieces[0].r
 		b.drop()
-		b.err = err // io.EOF would let what was read pass for the whole
+		b.err = err // io.EOF would make the part that was read look complete
 	}
 	return n
 }
@@ -258,7 +258,7 @@ func (c *conn) admitData(f frame) (*stream, error) {
 	return st, nil
 }
 
-// countData counts what a DATA frame brings, and opens the windows for the rest of it again. It returns nil if the
+// countData counts the data in a DATA frame, and reopens the windows for the rest of the frame. It returns nil if the
 // stream is over.
 func (c *conn) countData(f frame, st *stream, length int) (*stream, error) {
 	c.mu.Lock()
@@ -298,8 +298,8 @@ func (c *conn) deliver(st *stream, p []byte) {
 	st.body.add(p)
 }
 
-// giveBack opens the connection's window for n bytes again. It tells the caller when that is a good part of it. The
-// caller holds c.mu.
+// giveBack reopens the connection's window for n bytes. It notifies the caller once that is a good part of the window.
+// The caller holds c.mu.
 func (c *conn) giveBack(n int) {
 	if c.returned += n; c.returned >= receiveWindow/8 {
 		c.receive += int64(c.returned)

@@ -3,7 +3,7 @@ package h2
 import "time"
 
 // budget bounds how often a caller may do something that costs the server more than it costs the caller. It refills
-// with time, and by what the caller gets done.
+// with time, and with useful requests of the caller.
 type budget struct {
 	left, most int
 	perSecond  int

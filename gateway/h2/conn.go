@@ -14,7 +14,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// Windows that callers get, in bytes: one stream may use that of the whole connection.
+// Windows that callers get, in bytes. One stream may use the whole connection's window.
 const (
 	receiveWindow = 1 << 20
 	firstWindow   = 65535 // of both sides, before SETTINGS and WINDOW_UPDATE (RFC 9113 section 6.9.2)
@@ -46,7 +46,7 @@ type conn struct {
 	mu      sync.Mutex
 	err     error // why the connection ended; nil while it is open
 	streams map[uint32]*stream
-	running int         // handlers, also of streams that were reset
+	running int         // handlers, including those of streams that were reset
 	lastID  uint32      // of the newest stream
 	opened  uint32      // how many streams were opened
 	resets  [128]uint32 // the newest streams that the server reset: frames of them may be on their way
@@ -61,7 +61,7 @@ type conn struct {
 	readBy    time.Time
 	leaving   bool // GOAWAY was sent
 
-	receive  int64 // window for what the caller sends
+	receive  int64 // window for data from the caller
 	returned int   // bytes received and used, for which that window is not open again yet
 	output         // see write.go
 }
@@ -180,7 +180,7 @@ func (c *conn) whole() {
 	c.mu.Unlock()
 }
 
-// fill reads once. Before it waits, it has what the reader wrote sent.
+// fill reads once. Before it waits, it flushes the reader's writes.
 func (c *conn) fill() error {
 	c.mu.Lock()
 	c.flushSoon()

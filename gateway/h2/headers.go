@@ -81,7 +81,7 @@ func withoutPadding(f frame, payload []byte) ([]byte, bool) {
 	return payload[1 : len(payload)-int(payload[0])], true
 }
 
-// classify finds out what a header block is, by the state of its stream (RFC 9113 section 5.1).
+// classify determines the kind of a header block from the state of its stream (RFC 9113 section 5.1).
 func (c *conn) classify(b *headerBlock) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

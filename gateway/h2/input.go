@@ -12,7 +12,7 @@ type input struct {
 	large *[largeInput]byte // nil: data is small
 }
 
-// largeInput has room for a frame, and for what follows it.
+// largeInput has room for a frame and following data.
 const largeInput = maxReceived + 4<<10
 
 var inputs = sync.Pool{New: func() any { return new([largeInput]byte) }}
@@ -29,7 +29,7 @@ func (i *input) take(n int) []byte {
 // add notes that n bytes were read.
 func (i *input) add(n int) { i.w, i.last = i.w+n, n }
 
-// makeRoom makes room for a read, and for n bytes in all; n is at most that of a frame.
+// makeRoom makes room for a read, and for n bytes in total; n is at most the size of a frame.
 func (i *input) makeRoom(n int) {
 	if i.held() == 0 {
 		i.r, i.w = 0, 0
@@ -59,7 +59,7 @@ func (i *input) enlarge() {
 	i.r, i.data = 0, i.large[:]
 }
 
-// release gives the large buffer back, with what it holds.
+// release returns the large buffer and its contents.
 func (i *input) release() {
 	if i.large != nil {
 		inputs.Put(i.large)

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// begin opens the stream of a request and has a worker call the handler.
+// begin opens the stream of a request and lets a worker call the handler.
 func (c *conn) begin(b *headerBlock) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -169,7 +169,7 @@ func (w *response) Write(p []byte) (int, error) {
 // Flush implements http.Flusher.
 func (w *response) Flush() { _ = w.FlushError() }
 
-// FlushError sends what was written.
+// FlushError sends the data written so far.
 func (w *response) FlushError() error {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
@@ -187,7 +187,7 @@ func (w *response) finish() {
 	}
 }
 
-// complete adds to the header what follows from the body.
+// complete adds the fields to the header that depend on the body.
 func (w *response) complete(first []byte, last bool) {
 	if len(w.body) > 0 {
 		first = w.body

@@ -1,6 +1,6 @@
 // Package h2 serves connections of HTTP/2 (RFC 9113) with one goroutine that reads each connection and reused
-// goroutines that call an http.Handler and write its responses. It owns frames, flow control, header compression
-// (RFC 7541), which requests are well-formed (section 8), the limits on callers that waste the server's time, and the
+// goroutines that call an http.Handler and write its responses. It owns frames, flow control, header compression (RFC
+// 7541), which requests are well-formed (section 8), the limits on callers that waste the server's time, and the
 // graceful end of connections. It leaves TLS, ALPN and the acceptance of connections to its caller, and what a request
 // means to the handler. Server push, priorities and extended CONNECT are not supported.
 package h2
@@ -16,7 +16,7 @@ import (
 
 // Limits bound a connection. Every field must be set.
 type Limits struct {
-	Streams     int           // calls of a connection at once, also those that the caller has reset
+	Streams     int           // concurrent calls of a connection, including those that the caller has reset
 	HeaderBytes int           // of a request's header or trailers, by the count of RFC 9113 section 10.5.1
 	Header      time.Duration // for a caller to send its preface, and a frame or a header that it has begun
 	Idle        time.Duration // between the end of the last call and the next one

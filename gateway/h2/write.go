@@ -76,7 +76,7 @@ func recycle(p []byte) {
 	}
 }
 
-// flush is the task of writing what a connection has to write. flushing is set.
+// flush is the task of writing a connection's pending data. flushing is set.
 type flush conn
 
 func (f *flush) run() {

@@ -206,7 +206,7 @@ func (b *responseBody) Read(p []byte) (int, error) {
 	return n, err //nolint:wrapcheck // io.EOF, or as the connection's own
 }
 
-// Close ends the call. If the response hasn't ended, the upstream is told that the rest isn't wanted (CANCEL).
+// Close ends the call. If the response hasn't ended, it cancels the stream (CANCEL).
 func (b *responseBody) Close() error {
 	err := b.ReadCloser.Close()
 	b.call.end()

@@ -37,7 +37,7 @@ type Upstream struct {
 	conns      []*conn // that get calls; the newest is last
 	reaper     *time.Timer
 	closed     bool
-	http1Until time.Time // the upstream chose HTTP/1.1, and isn't asked again until then
+	http1Until time.Time // the upstream chose HTTP/1.1; HTTP/2 isn't tried again until then
 }
 
 // conn is a connection that carries many calls.
@@ -62,7 +62,7 @@ const (
 	askAgain = 60 * time.Second
 )
 
-// Options are those of an upstream. Every field but OrHTTP1 must be set.
+// Options are the options of an upstream. Every field but OrHTTP1 must be set.
 type Options struct {
 	Scheme        string // http (with prior knowledge, RFC 9113 section 3.3) or https
 	Dial          Dial
