@@ -18,7 +18,7 @@ import (
 // freshFor is how long after a sign-in an account without a password can be deleted.
 const freshFor = 5 * time.Minute
 
-// AccountDeletion returns what deleting the caller's account ends, and what is in its way.
+// AccountDeletion lists what deleting the caller's account ends, and what prevents it.
 func (s *Service) AccountDeletion(
 	ctx context.Context, p access.Principal, _ contract.None,
 ) (contract.AccountDeletion, error) {
@@ -76,10 +76,10 @@ func accountDeletionOf(
 	return out, nil
 }
 
-// DeleteAccount deletes the caller's account permanently: with its sessions, access tokens, ways to sign in,
-// memberships and invitations. The audit log keeps its id, and what entries from before say. confirm is its email
-// address. An account with a password gives it; another one needs a session that began within freshFor. It is refused
-// as Conflict with the code only_owner or last_operator.
+// DeleteAccount permanently deletes the caller's account with its sessions, access tokens, sign-in methods, memberships
+// and invitations. The audit log keeps its ID and earlier entries. confirm is its email address. An account with a
+// password requires it; other accounts need a session that began within freshFor. It returns Conflict with the code
+// only_owner or last_operator.
 func (s *Service) DeleteAccount(
 	ctx context.Context, p access.Principal, in contract.AccountRemoval,
 ) (contract.None, error) {
@@ -108,8 +108,8 @@ func (s *Service) DeleteAccount(
 	return none, nil
 }
 
-// Prove checks that the caller is the account's person and not only in their browser: by the
-// account's password or, if it doesn't have one, by a session that began within freshFor.
+// Prove checks that the caller is the account's holder, and not just someone at their browser: by the account's
+// password or, if it doesn't have one, by a session that began within freshFor.
 func (s *Service) Prove(ctx context.Context, p access.Principal, password string) error {
 	if p.Account == "" {
 		return fault.New(fault.Forbidden, "not_a_person", "You can't do this with a workspace key. Claim the "+
@@ -122,7 +122,7 @@ func (s *Service) Prove(ctx context.Context, p access.Principal, password string
 	return s.provesItself(ctx, p, account, password, "export secrets")
 }
 
-// provesItself is Prove for what the caller wants to do, such as delete the account.
+// provesItself is Prove with the action that the caller wants to perform, such as deleting the account.
 func (s *Service) provesItself(
 	ctx context.Context, p access.Principal, account models.Account, password, purpose string,
 ) error {
@@ -150,8 +150,8 @@ func (s *Service) provesItself(
 	return err
 }
 
-// eraseAccount locks the account's teams, and the operators where it is one, so that two last
-// owners or operators cannot leave at once.
+// eraseAccount locks the account's teams, and the operators if it is one, so that two last owners or operators cannot
+// leave at once.
 func (s *Service) eraseAccount(tx *models.Tx, p access.Principal, account models.Account) error {
 	memberships, err := tx.MembershipsOf(account.ID)
 	if err != nil {

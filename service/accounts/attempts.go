@@ -9,10 +9,9 @@ import (
 // maxTracked bounds the memory for counts: some 20 MB.
 const maxTracked = 100_000
 
-// Attempts counts attempts per key in this process. A key's window begins with its first
-// attempt. When there are too many keys, the oldest one is dropped, and not all of them,
-// so that a flood does not reset every count. Its zero value is ready, and safe for
-// concurrent use.
+// Attempts counts attempts per key in this process. A key's window begins with its first attempt. When there are too
+// many keys, only the oldest one is dropped, so that a flood doesn't reset all counts. The zero value is ready to use,
+// and safe for concurrent use.
 type Attempts struct {
 	Window time.Duration
 	Most   int // keys that are counted at a time; 0 means maxTracked

@@ -15,7 +15,7 @@ import (
 	"postern/service/access"
 )
 
-// Claimable is the workspace that a claim code opens.
+// Claimable is the workspace of a claim code.
 type Claimable struct {
 	Projects  []string // names
 	Keys      int64    // active API keys
@@ -23,7 +23,7 @@ type Claimable struct {
 	Teams     []contract.Membership // into which it may be merged
 }
 
-// PreviewClaim returns what a code would claim. Its errors are those of Claim.
+// PreviewClaim returns the workspace that a code would claim. Its errors are those of Claim.
 func (s *Service) PreviewClaim(ctx context.Context, p access.Principal, code string) (Claimable, error) {
 	tx := s.DB.Read(ctx)
 	workspace, err := claimable(tx, p, code)
@@ -78,10 +78,10 @@ func compareTeams(a, b contract.Membership, home string) int {
 	return -1
 }
 
-// Claim moves an unclaimed workspace to a signed-in account: into one of its teams, or, where none is named, as a new
-// team. Addresses, keys and exports stay the same; the workspace key stops working. If there are several claims at a
-// time, one succeeds. Errors: NotFound for a wrong code, Conflict already_claimed, Gone claim_expired, Forbidden for a
-// caller without an account.
+// Claim moves an unclaimed workspace to a signed-in account: into one of its teams, or as a new team if none is named.
+// Addresses, keys and exports stay the same; the workspace key stops working. Of several concurrent claims, one
+// succeeds. Errors: NotFound for a wrong code, Conflict already_claimed, Gone claim_expired, Forbidden for a caller
+// without an account.
 func (s *Service) Claim(ctx context.Context, p access.Principal, in contract.Claim) (contract.Claimed, error) {
 	var out contract.Claimed
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {

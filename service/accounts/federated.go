@@ -84,9 +84,9 @@ var errAttemptOver = fault.New(
 	"This sign-in has expired, or it was started in another browser. Try again.",
 )
 
-// FinishFederated redeems the state of a federated sign-in: once, in time, and only for
-// the browser and the provider that it began with. linkTo is the account that asked for
-// the link, "" for a sign-in. Unauthenticated sign_in_failed otherwise.
+// FinishFederated redeems the state of a federated sign-in: once, in time, and only for the browser and the provider
+// that it began with. linkTo is the account that requested the link, "" for a sign-in. Unauthenticated sign_in_failed
+// otherwise.
 func (s *Service) FinishFederated(
 	ctx context.Context, provider, state, browser string,
 ) (attempt federation.Attempt, linkTo string, err error) {

@@ -22,7 +22,7 @@ type Identity struct {
 	SeenAt time.Time
 }
 
-// SignInMethods are the ways to sign in to an account.
+// SignInMethods are the methods by which an account can sign in.
 type SignInMethods struct {
 	Password   bool
 	Identities []Identity
@@ -54,8 +54,7 @@ func (s *Service) SignInMethods(ctx context.Context, p access.Principal) (SignIn
 	return out, nil
 }
 
-// Link adds the identity to the account's ways to sign in. Conflict linked_elsewhere if
-// an account has it already.
+// Link adds the identity to the account's sign-in methods. Conflict linked_elsewhere if an account has it already.
 func (s *Service) Link(ctx context.Context, p access.Principal, who federation.Identity) error {
 	if err := access.CheckSelf(p, access.AccountUpdate); err != nil {
 		return err
@@ -89,8 +88,8 @@ func (s *Service) Link(ctx context.Context, p access.Principal, who federation.I
 	return nil
 }
 
-// Unlink removes an identity from the account, but never its last way to sign in:
-// Conflict last_sign_in. The account is locked, so that two cannot be removed at once.
+// Unlink removes an identity from the account, but not its last sign-in method: Conflict last_sign_in. It locks the
+// account, so that two can't be removed at the same time.
 func (s *Service) Unlink(ctx context.Context, p access.Principal, id string) error {
 	if err := access.CheckSelf(p, access.AccountUpdate); err != nil {
 		return err
@@ -124,7 +123,7 @@ func (s *Service) Unlink(ctx context.Context, p access.Principal, id string) err
 	return nil
 }
 
-// LastSignIn is the error of unlinking the only way to sign in.
+// LastSignIn is the error for unlinking the only sign-in method.
 func LastSignIn() error {
 	return fault.New(
 		fault.Conflict, "last_sign_in",

@@ -43,8 +43,8 @@ const recoveryPause = 2 * time.Minute
 func (s *Service) SendsMail() bool { return s.Mail != nil }
 
 // RequestRecovery mails a recovery link to the account with an email address. Neither result nor timing reveals whether
-// the account exists: the address is looked up when the mail is sent. It fails with NotFound if this installation sends
-// no mail, with Invalid, and with TooMany too_many_attempts.
+// the account exists, because the address is looked up when the mail is sent. Errors: NotFound if this installation
+// sends no mail, Invalid, TooMany too_many_attempts.
 func (s *Service) RequestRecovery(ctx context.Context, email string, from From) error {
 	if !s.SendsMail() {
 		return access.NotFound()
@@ -208,7 +208,7 @@ To confirm the address, open this link within an hour. The link works only once.
 If you didn't request this, ignore this email. The account will keep its old address.
 `
 
-// SendEmailChanged tells the old address of an account that it was replaced.
+// SendEmailChanged notifies the old address of an account that it was replaced.
 func (s *Service) SendEmailChanged(ctx context.Context, before, after string) error {
 	if !s.SendsMail() {
 		return nil

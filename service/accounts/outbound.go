@@ -18,15 +18,15 @@ const (
 	outboundPerAddress = 120
 )
 
-// Outbound counts requests that this process sends because a caller asked for them: a document is fetched, a webhook is
-// tested or a message sent again. Its zero value is ready. It is safe for concurrent use.
+// Outbound counts the requests that this process sends on behalf of callers, such as fetching a document, testing a
+// webhook or sending a delivery again. Its zero value is ready to use. It is safe for concurrent use.
 type Outbound struct {
 	once     sync.Once
 	attempts Attempts
 }
 
 // Take counts one request for a team, "" for a caller without one. It returns TooMany too_many_requests if the team or
-// the caller's address has asked for too many.
+// the caller's address has reached its limit.
 func (o *Outbound) Take(p access.Principal, team string) error {
 	o.once.Do(func() { o.attempts.Window = outboundWindow })
 	var bounds []Bound

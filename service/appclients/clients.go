@@ -14,7 +14,7 @@ import (
 	"postern/service/access"
 )
 
-// Bounds on what a team may configure.
+// Limits on a team's configuration.
 const (
 	maxURIs      = 20
 	maxURI       = 2000
@@ -262,7 +262,7 @@ func (s *Service) Shown(row models.AppClient) contract.AppClient {
 	}
 }
 
-// BrandingOf returns what an app client's pages look like.
+// BrandingOf returns the branding of an app client's pages.
 func BrandingOf(row models.AppClient) contract.Branding {
 	return contract.Branding{Title: row.Title, Welcome: row.Welcome, LogoURL: row.LogoURL, Color: row.Color}
 }

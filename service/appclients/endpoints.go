@@ -11,8 +11,8 @@ import (
 	"postern/service/login/providers"
 )
 
-// KeepEndpoints writes what the discovery document of a provider says, if that is new: an export of the project needs
-// the addresses, and sends no requests. A failure is logged, because the sign-in or test goes on without it.
+// KeepEndpoints writes the endpoints in a provider's discovery document, if they are new: an export of the project
+// needs the addresses, and sends no requests. A failure is logged, because the sign-in or test continues without it.
 func (s *Service) KeepEndpoints(ctx context.Context, id string) {
 	tx := s.DB.Read(ctx)
 	row, err := tx.ProviderByID(id)

@@ -84,7 +84,7 @@ func (s *Service) RemoveGroupMapping(
 // auditedMappings has the values that the audit entry of a provider's rules compares.
 type auditedMappings struct{ Mappings []contract.NamedGroupMapping }
 
-// changeMappings replaces the rules of a provider by what change makes of them.
+// changeMappings applies change to the rules of a provider.
 func (s *Service) changeMappings(
 	ctx context.Context, p access.Principal, provider string,
 	change func(contract.GroupMappings) ([]contract.GroupMapping, error),

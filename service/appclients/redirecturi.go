@@ -40,7 +40,7 @@ func checkURIs(pointer string, uris []string) []fault.Field {
 	return wrong
 }
 
-// checkURI returns what is wrong with a redirect URI, "" for nothing.
+// checkURI returns the mistake in a redirect URI, "" for none.
 func checkURI(raw string) string {
 	u, err := url.Parse(raw)
 	scheme, rest, _ := strings.Cut(raw, ":")

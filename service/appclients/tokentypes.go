@@ -38,7 +38,7 @@ func presentsAccess(t contract.TokenType) bool {
 	return t.Client == contract.ProviderToken && t.Upstream != contract.ProviderIDToken
 }
 
-// completed returns t with defaults for what is empty.
+// completed returns t with defaults for empty members.
 func completed(t contract.TokenType) contract.TokenType {
 	t.Client = cmp.Or(t.Client, contract.ServiceToken)
 	t.Upstream = cmp.Or(t.Upstream, contract.BothTokens(t.Client).Upstream)

@@ -20,8 +20,7 @@ const (
 	WarnAlgorithm     = "algorithm_uncommon"
 )
 
-// Warnings returns what may surprise in the app clients of the tenants that a project
-// serves.
+// Warnings returns warnings about surprising effects of the app clients of the tenants that a project serves.
 func (s *Service) Warnings(ctx context.Context, p access.Principal, project string) ([]contract.Warning, error) {
 	tx := s.DB.Read(ctx)
 	row, err := access.Project(tx, p, project, access.LoginRead)
@@ -98,5 +97,5 @@ func settingWarnings(in contract.AppClientSettings) []contract.Warning {
 	}}
 }
 
-// Warnings returns what may surprise in the login that InsertIn inserted.
+// Warnings returns warnings about surprising effects of the login that InsertIn inserted.
 func (u *Setup) Warnings() []contract.Warning { return clientWarnings(u.Client, u.Offered) }

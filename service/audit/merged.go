@@ -84,7 +84,7 @@ func newReading(tx *models.Tx, p access.Principal, in contract.AuditList) (r rea
 	return r, nil
 }
 
-// resume goes on after a cursor.
+// resume continues after a cursor.
 func (r *reading) resume(cursor string) (err error) {
 	if cursor == "" {
 		return nil

@@ -79,8 +79,7 @@ func recordGap(tx *models.Tx, gap int64) {
 	}
 }
 
-// write goes on when the caller has left: they would otherwise choose what is
-// recorded.
+// write continues when the caller has left: they would otherwise choose what is recorded.
 func (r *Refusals) write(ctx context.Context, record func(*models.Tx), needed bool) {
 	if !needed {
 		return

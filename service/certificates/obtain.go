@@ -143,7 +143,7 @@ func (s *Service) report(tx *models.Tx, host, what, problem string) error {
 	return s.Report(tx, host, what, problem)
 }
 
-// pauseAfter returns when an attempt is repeated: as late as the ACME server asks for.
+// pauseAfter returns when an attempt is repeated: as late as the ACME server requests.
 func pauseAfter(failures int64, failed error) time.Duration {
 	pause := pauses[min(failures, int64(len(pauses)-1))]
 	if limited, ok := acme.RateLimit(failed); ok {

@@ -1,7 +1,7 @@
-// Package diagnostics tests what a project depends on, when someone who may change it asks: targets, issuers of tokens,
-// introspection endpoints, identity providers.
+// Package diagnostics tests a project's dependencies on request of someone who may change the project: targets, issuers
+// of tokens, introspection endpoints, identity providers.
 //
-// It owns who may test what, and how often. It leaves the tests to the parts whose connections they use, so that a
+// It owns the permissions and limits of tests. It leaves the tests to the parts whose connections they use, so that a
 // test finds what a call would, and validation to service/projects. A test changes nothing, is not audited, and keeps
 // neither tokens nor answers.
 package diagnostics

@@ -67,7 +67,7 @@ const MaxDomains = 100
 // keeps it apart from host names (RFC 8552).
 const recordLabel = "_postern-challenge."
 
-// valuePrefix says in the record itself what it is for.
+// valuePrefix says in the record itself what the record is for.
 const valuePrefix = "postern-verification="
 
 func recordOf(row models.Domain) contract.DomainRecord {
@@ -212,7 +212,7 @@ func stateOf(tx *models.Tx, row models.Domain) (contract.Domain, error) {
 	return shown(row, place{environment.Name, version.Name}), nil
 }
 
-// place is where a host name leads.
+// place is the environment of a host name.
 type place struct{ environment, version string }
 
 // placesOf returns the environments of a project by id.

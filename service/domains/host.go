@@ -11,7 +11,7 @@ import (
 // The name of a TXT record has to fit too (RFC 1035, section 2.3.4).
 const _ = uint(253 - len(recordLabel) - policy.MostHostBytes)
 
-// normalize returns the name in lowercase ASCII without a trailing dot, or what is wrong.
+// normalize returns the name in lowercase ASCII without a trailing dot, or the mistake in it.
 func normalize(raw string) (string, *fault.Field) {
 	host, err := policy.NormalHost(raw)
 	if wrong, ok := errors.AsType[*policy.HostError](err); ok {
@@ -24,7 +24,7 @@ func invalid(code, detail string) *fault.Field {
 	return &fault.Field{Pointer: "/host", Code: code, Detail: detail}
 }
 
-// CheckHost normalizes the name of a custom domain, or says what is wrong with it.
+// CheckHost normalizes the name of a custom domain, or returns the mistake in it.
 func (s *Service) CheckHost(raw string) (string, *fault.Field) { return s.checkHost(raw) }
 
 // checkHost normalizes a name, and refuses those of this installation.

@@ -70,7 +70,7 @@ func (s *Service) recheck(ctx context.Context, seen models.Domain) error {
 	})
 }
 
-// report writes what was found of a record.
+// report writes the result of looking up a record.
 func (s *Service) report(
 	ctx context.Context, tx *models.Tx, what, event string, owner models.Project, was, row models.Domain,
 ) error {

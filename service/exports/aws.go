@@ -55,7 +55,7 @@ func awsAttempts() int {
 	return 3
 }
 
-// awsTransport returns the transport of requests to a store. Its connections break if they bring nothing for silentFor.
+// awsTransport returns the transport of requests to a store. Its connections fail if no data arrives for silentFor.
 func awsTransport() (*http.Transport, error) {
 	dialer := &net.Dialer{Timeout: 30 * time.Second}
 	transport := &http.Transport{

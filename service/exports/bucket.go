@@ -24,7 +24,7 @@ const (
 	uploadPart    = 8 << 20
 	partsInMemory = 3
 
-	silentFor   = time.Minute      // after which a connection that brings nothing counts as broken
+	silentFor   = time.Minute      // after which a connection without data counts as broken
 	storeWithin = time.Minute      // for requests that move no content
 	downloadIn  = 10 * time.Second // for the first byte of a download, and for each next one
 	discardIn   = 10 * time.Second // for those under way of a discarded draft, and for its removal
@@ -130,7 +130,7 @@ func (b *Bucket) Check(ctx context.Context) error {
 	return down(err)
 }
 
-// list asks for the objects that begin with prefix, in pages of most; 0: as many as the store likes.
+// list returns the objects that begin with prefix, in pages of most; 0: as many as the store chooses.
 func (*Bucket) list(prefix string, most int) minio.ListObjectsOptions {
 	return minio.ListObjectsOptions{Prefix: prefix, Recursive: true, MaxKeys: most}
 }

@@ -96,7 +96,7 @@ func (f *Followers) retire(id string, p *poller) {
 	}
 }
 
-// at returns what a poller has read last, and a channel that is closed after its next read.
+// at returns the result of a poller's last read, and a channel that is closed after its next read.
 func (f *Followers) at(p *poller) (position, <-chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -85,7 +85,7 @@ func (d *bucketDraft) Discard() {
 	_ = d.bucket.remove(ctx, d.key)
 }
 
-// errSilent ends a request of a download that brings nothing.
+// errSilent ends a request of a download that gets no data.
 var errSilent = errors.New("no data arrived in time")
 
 // object reads a file of a bucket. Its request ends if nothing arrives for patience.

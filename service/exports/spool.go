@@ -24,8 +24,8 @@ const spoolFrom = 2000
 type spool struct {
 	file    *os.File // nil: nothing is kept
 	block   cipher.Block
-	end     int64  // of what is kept
-	begun   uint64 // passes, also those that were given up
+	end     int64  // of the kept rows
+	begun   uint64 // passes, including those that were given up
 	filling bool   // a pass is being kept
 	broken  bool   // the file could not be written
 	passes  map[string]pass

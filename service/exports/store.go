@@ -24,10 +24,10 @@ type Store interface {
 	// Open opens a file after its Commit. It returns fs.ErrNotExist if there is none, and ErrStoreDown if the store
 	// doesn't respond. Reading the file also returns ErrStoreDown if no data arrives for ten seconds.
 	Open(ctx context.Context, a Attempt) (io.ReadSeekCloser, error)
-	// Remove removes the files of all attempts at an export, also those being written. It is
-	// not an error if there is none.
+	// Remove removes the files of all attempts at an export, including those being written. It isn't an error if there
+	// is none.
 	Remove(ctx context.Context, export string) error
-	// List lists all files, also those being written.
+	// List lists all files, including those being written.
 	List(ctx context.Context) iter.Seq2[Stored, error]
 }
 
@@ -60,7 +60,7 @@ const (
 
 func (a Attempt) name() string { return prefixOf(a.Export) + a.Lease + wholeSuffix }
 
-// prefixOf returns what the names of an export's files begin with.
+// prefixOf returns the prefix of the names of an export's files.
 func prefixOf(export string) string { return export + "." }
 
 // exportOf returns the export whose file has this name, and false for a file that is not of

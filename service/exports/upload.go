@@ -14,7 +14,7 @@ import (
 )
 
 // upload writes content to a file: with one request if it fits into a part, otherwise in parts. After an error, no
-// request is under way, and what it left is removed by Discard.
+// request is in progress, and Discard removes its leftovers.
 //
 // The signature of each request covers a digest of its body, which the store checks.
 func (b *Bucket) upload(ctx context.Context, key string, content io.Reader) error {

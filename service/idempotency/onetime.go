@@ -12,10 +12,8 @@ import (
 // OneTimeTTL is how long content waits to be taken.
 const OneTimeTTL = 5 * time.Minute
 
-// PutOneTime keeps content until TakeOneTime asks for it with the same
-// credential, key, method and path, OneTimeTTL at most. Content that waits there
-// already is replaced. The row can be neither found nor opened without the
-// credential.
+// PutOneTime keeps content until TakeOneTime gets it with the same credential, key, method and path, OneTimeTTL at
+// most. Content that waits there already is replaced. The row can be neither found nor opened without the credential.
 func (s *Service) PutOneTime(ctx context.Context, slot Request, content []byte) error {
 	keys, err := slot.derive()
 	if err != nil {

@@ -40,7 +40,7 @@ type Service struct {
 	Changed    func(context.Context) // called after a commit; returns when this process serves the change
 }
 
-// errDryRun undoes what a dry run has written.
+// errDryRun rolls back the rows of a dry run.
 var errDryRun = errors.New("imports: a dry run doesn't change anything")
 
 // Import verifies a zip and creates a project from it in one of the principal's teams. Errors: Invalid with the code
@@ -104,7 +104,7 @@ func (s *Service) Allow(p access.Principal, in contract.NewImport) error {
 	return err
 }
 
-// againstOf returns what a zip is verified against.
+// againstOf returns the expectations for the verification of a zip.
 func againstOf(in contract.NewImport) (bundle.Against, error) {
 	out := bundle.Against{Targets: targets.All()}
 	var wrong []fault.Field

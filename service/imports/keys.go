@@ -100,7 +100,7 @@ func (b *keyRows) add(k *snapshot.Key) {
 	b.rows = append(b.rows, row)
 }
 
-// flush writes what was added, except for keys whose secret the team has.
+// flush writes the added keys, except for those whose secret the team has.
 func (b *keyRows) flush(tx *models.Tx) error {
 	if len(b.rows) == 0 {
 		return nil

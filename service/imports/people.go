@@ -262,7 +262,7 @@ func (b *people) addMapped(u *snapshot.User, groupInZip, group, user string) {
 	}
 }
 
-// flush writes what was added.
+// flush writes the added rows.
 func (b *people) flush() error {
 	b.out.Made.Users += int64(len(b.users))
 	if !b.dryRun {

@@ -239,7 +239,7 @@ func (w *work) writeTenant(tx *models.Tx, t snapshot.Tenant, own bool) error {
 	return nil
 }
 
-// warn adds the warnings of the checks to what is left out.
+// warn adds the warnings of the checks to the list of differences.
 func warn(list []contract.Warning) (out []contract.LeftOut) {
 	for _, one := range list {
 		out = append(out, contract.LeftOut{Code: one.Code, Detail: one.Detail})

@@ -59,7 +59,7 @@ func (b *relationRows) add(r *snapshot.Relation) {
 	})
 }
 
-// flush writes what was added, with the ids that users and app clients have here.
+// flush writes the added relations, with the IDs that users and app clients have here.
 func (b *relationRows) flush(tx *models.Tx) error {
 	if len(b.rows) == 0 {
 		return nil

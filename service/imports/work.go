@@ -109,8 +109,8 @@ func insertAll[T any](w *work, rows []T) error {
 	return nil
 }
 
-// keepIDs returns the ids that objects get: their own where it is free, or else a new one. row
-// is of their table, noun what they are called. It counts those that are new.
+// keepIDs returns the IDs that objects get: their own if it is free, or else a new one. row is a row of their table,
+// and noun their name in texts. It counts new IDs.
 func (w *work) keepIDs(tx *models.Tx, row any, kind, noun string, ids []string) (map[string]string, error) {
 	taken, err := tx.Existing(row, ids)
 	if err != nil {

@@ -1,9 +1,9 @@
 // Package introspection checks callers' tokens with their issuer on every call: tokens of
 // hosted login's providers, and opaque tokens (RFC 7662). It keeps no token and no answer.
 //
-// It owns which issuer is asked, the limits on time and concurrency per issuer, and the
-// denial that follows. It leaves requests to login/providers and login/tokencheck, users
-// to login and directory, and what a token allows to core/policy.
+// It owns the choice of the issuer, the limits on time and concurrency per issuer, and the denial that follows. It
+// leaves requests to login/providers and login/tokencheck, users to login and directory, and what a token allows to
+// core/policy.
 package introspection
 
 import (
@@ -44,9 +44,9 @@ type Introspector struct {
 	waiting callsByIssuer
 }
 
-// Introspect asks the issuer that can have issued the token. It returns false if none of them
-// can, in which case the token was sent to no issuer. The zero denial means that the token
-// is valid; its owner is then written into out. ctx has the call's trace, and does not end with the call.
+// Introspect checks a token with the issuer that can have issued it. It returns false if none of them can, in which
+// case the token was sent to no issuer. The zero denial means that the token is valid; its owner is then written into
+// out. ctx has the call's trace, and does not end with the call.
 func (a *Introspector) Introspect(
 	ctx context.Context, token string, issuers *policy.Introspectors, now time.Time, out *policy.Token,
 ) (denial policy.Denial, introspected bool) {

@@ -35,8 +35,8 @@ func (a *Introspector) looksLike(token string, of *policy.ProviderIntrospector) 
 	return a.Login.Clients.Providers.Recognizes(config, token, of.UpstreamToken == snapshot.ProviderIDToken)
 }
 
-// askProvider asks the provider who owns the token. The caller gets no scopes: those of
-// the token apply at the provider, not to this API.
+// askProvider gets the owner of a token from the provider. The caller gets no scopes: those of the token apply at the
+// provider, not to this API.
 func (a *Introspector) askProvider(
 	ctx context.Context, provider *policy.ProviderIntrospector, token string, out *policy.Token,
 ) error {

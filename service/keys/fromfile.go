@@ -108,7 +108,7 @@ func (r *importing) all(ctx context.Context) error {
 	return r.end(ctx, true)
 }
 
-// begin continues where an earlier attempt has ended.
+// begin continues where an earlier attempt ended.
 func (r *importing) begin(ctx context.Context) error {
 	r.began = models.Now()
 	if r.file.Again == nil || r.in.DryRun {

@@ -14,7 +14,7 @@ import (
 	"postern/platform/fault"
 )
 
-// prior is what is kept of a key that a row comes for again.
+// prior has the data of a key for which another row follows.
 type prior struct {
 	print uint64 // of its attributes, without its state and its end
 	fixed uint32 // of those that no update changes
@@ -40,7 +40,7 @@ func (p prior) endsBefore(other prior) bool {
 	return p.ends != 0 && (other.ends == 0 || p.ends < other.ends)
 }
 
-// stateText says what a key is.
+// stateText describes the state of a key.
 func (p prior) stateText(now time.Time) string {
 	switch {
 	case p.state != active || p.ends == 0:

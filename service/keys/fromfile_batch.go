@@ -64,7 +64,7 @@ func (b *batchOf) take(batch []item, number int64) error {
 	return b.write(number)
 }
 
-// read reads what the rows of the batch refer to.
+// read reads the objects to which the rows of the batch refer.
 func (b *batchOf) read(batch []item) error {
 	project, err := access.Project(b.tx, b.p, b.project.ID, access.KeyCreate)
 	if err != nil {
@@ -261,7 +261,7 @@ func (b *batchOf) owner(key models.APIKey) ([]fault.Field, error) {
 	return nil, err
 }
 
-// write writes what was decided.
+// write writes the decisions.
 func (b *batchOf) write(number int64) error {
 	for i := range b.invented {
 		if err := b.tx.Insert(&b.invented[i]); err != nil {

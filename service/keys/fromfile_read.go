@@ -56,7 +56,7 @@ func (s *Service) ImportFrom(
 	return out, nil
 }
 
-// watchedRows calls read with each row, also those that are refused.
+// watchedRows calls read with each row, including refused ones.
 type watchedRows struct {
 	Rows
 	read func(keyfile.Row)

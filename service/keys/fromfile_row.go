@@ -13,7 +13,7 @@ import (
 	"postern/platform/fault"
 )
 
-// keyOf returns the key of a row, or what is wrong with the row.
+// keyOf returns the key of a row, or the mistakes in the row.
 func (b *batchOf) keyOf(in *keyfile.Row) (models.APIKey, []fault.Field, error) {
 	key, wrong, err := NewImported(in, b.in.AllowWeak, b.now)
 	if err != nil {
@@ -89,7 +89,7 @@ func describe(in *keyfile.Row) string {
 	return in.Name + ": " + in.Description
 }
 
-// placeOf sets what a row names in the project.
+// placeOf sets the objects of the project that a row names.
 func (b *batchOf) placeOf(in *keyfile.Row, key *models.APIKey) (wrong []fault.Field) {
 	refuse := func(pointer, code, detail string, args ...any) {
 		wrong = append(wrong, fault.Field{Pointer: pointer, Code: code, Detail: fmt.Sprintf(detail, args...)})
@@ -189,7 +189,7 @@ func (b *batchOf) typeWith(scopes []string) (id string, wrong []fault.Field) {
 	return made.ID, nil
 }
 
-// ownerFault is what is wrong with an owner.
+// ownerFault is the mistake in an owner.
 var ownerFault = fault.Field{
 	Pointer: "/owner",
 	Code:    "invalid_owner",

@@ -66,7 +66,7 @@ func (l *bulkLoad) put(row *models.ServedKey) error {
 	return nil
 }
 
-// place finds or adds what the row has in common with others, without names.
+// place finds or adds the values that the row shares with others, without names.
 func (l *bulkLoad) place(row *models.ServedKey) uint32 {
 	t, place := l.table, row.KeyPlace()
 	id := commonID{place.TeamID, place.ProjectID, place.ProductID, place.TenantID, place.Environment, place.KeyTypeID}

@@ -22,7 +22,8 @@ func pauseAfter(work time.Duration, calls uint64, since time.Duration) time.Dura
 	return min(wayFactor*work, wayMost)
 }
 
-// makingWay returns what an import calls after each batch. It pauses if the process has served calls since the last.
+// makingWay returns a function that an import calls after each batch. It pauses if the process has served calls since
+// the last batch.
 func (r *importing) makingWay() func(context.Context) {
 	if r.service.Calls == nil {
 		return func(context.Context) {}

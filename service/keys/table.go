@@ -174,8 +174,8 @@ func (t *Table) findID(id models.RawID) (uint32, bool) {
 // idWord takes the random half of an id; the other half is a clock.
 func idWord(id models.RawID) uint64 { return word(id[8:]) }
 
-// expand writes the snapshot's form of a record. Description, prefix and the like
-// are not kept here: no call asks for them.
+// expand writes the snapshot's form of a record. Description, prefix and the like are not kept here: no call needs
+// them.
 func (t *Table) expand(n uint32, key *snapshot.Key) {
 	r := &t.records[n]
 	c, b := &t.common[r.common], &t.bounds[r.bounds]
@@ -327,7 +327,7 @@ func (t *Table) add(r record) (at uint32) {
 	return at
 }
 
-// intern finds or adds what the row has in common with others. Names that n doesn't have stay unchanged.
+// intern finds or adds the values that the row shares with others. Names that n doesn't have stay unchanged.
 func (t *Table) intern(n names, row *models.APIKey) uint32 {
 	id := commonOf(row)
 	at, known := t.commons[id]

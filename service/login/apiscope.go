@@ -56,7 +56,7 @@ func (a apis) declares(scope string) (contract.APIScope, bool) {
 	return contract.APIScope{}, false
 }
 
-// grant returns what an authorization or token request is granted: the scopes of OpenID Connect in openID, and the API
+// grant returns the scopes and audiences that a request is granted: the scopes of OpenID Connect in openID, and the API
 // scopes that are declared and that the client may request. Any other scope is ignored, as OpenID Connect Core 1.0,
 // 5.4, and RFC 6749, 3.3, allow: client libraries ask for scopes of other issuers. An unknown audience is
 // invalid_target.

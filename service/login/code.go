@@ -42,7 +42,7 @@ func (s *Service) newCode(tx *models.Tx, team, session string, tokens *handed) (
 	return code + "." + base64.RawURLEncoding.EncodeToString(sealed), nil
 }
 
-// handedBy opens the tokens that a code carries, nil for none.
+// handedBy decrypts the tokens that a code carries, nil for none.
 func (s *Service) handedBy(tx *models.Tx, session, code string) (*handed, error) {
 	random, text, ok := strings.Cut(code, ".")
 	if !ok {

@@ -134,7 +134,7 @@ func (s *Service) openTicket(tx *models.Tx, attempt string, sealed secrets.Seale
 	return entry, json.Unmarshal([]byte(plain.Reveal()), &entry)
 }
 
-// Share is one line of the consent page: what the client will be able to do.
+// Share is one line of the consent page: an ability that the client gets.
 type Share struct {
 	Scope      string // or the pseudo scope provider_token
 	Text       string

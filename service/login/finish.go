@@ -16,7 +16,7 @@ import (
 // user's session at the hosted pages.
 type Finished struct {
 	Back   Back
-	Cookie secrets.Secret // "" where the session is of no browser: a test login
+	Cookie secrets.Secret // "" for a test login, whose session belongs to no browser
 }
 
 // finish records user, consent and session, once for an attempt, and returns the
@@ -83,7 +83,7 @@ func (s *Service) finish(
 }
 
 // stillOffered returns an error if a redirect URI was removed, or a provider turned off or removed, since a sign-in
-// began: what a team changes counts for sign-ins that are under way.
+// began: a team's changes apply to sign-ins that are in progress.
 func (s *Service) stillOffered(tx *models.Tx, client models.AppClient, redirectURI, provider string) error {
 	if redirectURI != s.testLoginURI(client.ID) && !appclients.IsRegistered(client.RedirectURIs, redirectURI) {
 		return errRedirectURI

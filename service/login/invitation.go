@@ -114,7 +114,7 @@ type Invited struct {
 	Email  string // of the invited user, "" for none
 }
 
-// PreviewInvitation returns what the page of an invitation link shows. Gone invitation_over.
+// PreviewInvitation returns the data of an invitation link's page. Errors: Gone invitation_over.
 func (s *Service) PreviewInvitation(ctx context.Context, clientID, code string) (Invited, error) {
 	client, err := s.client(ctx, clientID)
 	if err != nil {

@@ -342,7 +342,7 @@ func (s *Service) JWKS(ctx context.Context, clientID string) (jose.JSONWebKeySet
 // a noticeable part of a second.
 const maxRekeyed = 20
 
-// Upkeep replaces old signing keys, and deletes what has expired.
+// Upkeep replaces old signing keys, and deletes expired rows.
 func (s *Service) Upkeep(ctx context.Context) error {
 	now := models.Now()
 	old, err := s.DB.Read(ctx).ClientsToRekey(now.Add(-keyAge), maxRekeyed)

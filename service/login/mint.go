@@ -238,9 +238,9 @@ func (s *Service) sealUpstream(
 	return base64.RawURLEncoding.EncodeToString(sealed), err
 }
 
-// UpstreamToken opens the provider's token that an access token, named by its jti,
-// carries for the upstream. The access token must have been verified. The database is
-// asked once for each team's data key; opened tokens are not kept.
+// UpstreamToken decrypts the provider's token that an access token, identified by its jti, carries for the upstream.
+// The access token must have been verified. The database is asked once for each team's data key; opened tokens are not
+// kept.
 func (s *Service) UpstreamToken(ctx context.Context, jti, sealed string) (secrets.Secret, error) {
 	raw, err := base64.RawURLEncoding.DecodeString(sealed)
 	if err != nil {

@@ -156,7 +156,7 @@ func endingAll(ended *int64) ending {
 	}
 }
 
-// Consents lists what an end user agreed to share, by app client.
+// Consents lists an end user's consents by app client.
 func (s *Service) Consents(
 	ctx context.Context, p access.Principal, in contract.UserPath,
 ) (models.List[contract.Consent], error) {

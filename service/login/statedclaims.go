@@ -14,7 +14,7 @@ import (
 	"postern/service/appclients"
 )
 
-// Stated has a provider's claims about a user in a test login, and what its group mappings made of it.
+// Stated has a provider's claims about a user in a test login, and the result of its group mappings.
 type Stated struct {
 	Claims   []Member // of the ID token and userinfo, shortened
 	More     int      // claims that are not among these
@@ -32,7 +32,7 @@ type MappingOutcome struct {
 	Unavailable bool // see federation.Finding
 }
 
-// Bounds on what a test login shows of a provider's claims.
+// Limits on the claims that a test login shows.
 const (
 	maxShownClaims = 100
 	maxShownValues = 20
@@ -63,7 +63,7 @@ func statedPlace(attempt string) secrets.Place {
 	}
 }
 
-// keepStated stores what a provider stated in a test login until its result is shown.
+// keepStated stores a provider's claims in a test login until its result is shown.
 func (s *Service) keepStated(
 	ctx context.Context, attempt models.LoginAttempt, row models.Provider, identity federation.Identity,
 ) error {

@@ -40,22 +40,21 @@ func demandOf(attempt models.LoginAttempt) demand {
 	return out
 }
 
-// canBeMetBy reports whether a kind of provider can prove what is demanded. Any kind can be
-// sent prompt=login, or the strongest prompt that it has.
+// canBeMetBy reports whether a kind of provider can meet the demand. Any kind can be sent prompt=login, or the
+// strongest prompt that it has.
 func (d demand) canBeMetBy(kind string) bool {
 	traits, ok := providers.TraitsOf(kind)
 	return ok && (traits.TellsAuthTime || d.maxAge == nil)
 }
 
-// among returns the providers that can prove what is demanded.
+// among returns the providers that can meet the demand.
 func (d demand) among(options []ProviderOption) []ProviderOption {
 	return slices.DeleteFunc(slices.Clone(options), func(o ProviderOption) bool { return !d.canBeMetBy(o.Type) })
 }
 
-// unmet returns why an authentication does not meet the demand, "" if it does. A provider
-// that does not state when it authenticated the user meets prompt=login, and the tokens
-// have no auth_time. The text is for the application's developers (RFC 6749, 4.1.2.1: ASCII
-// without quotes).
+// unmet returns the reason why an authentication doesn't meet the demand, "" if it does. A provider that does not state
+// when it authenticated the user meets prompt=login, and the tokens have no auth_time. The text is for the
+// application's developers (RFC 6749, 4.1.2.1: ASCII without quotes).
 func (d demand) unmet(auth federation.Authentication, now time.Time) string {
 	switch {
 	case d.maxAge != nil && auth.At.IsZero():
@@ -130,7 +129,7 @@ func (in AuthorizationRequest) checkHints() (code, text string) {
 	return "", ""
 }
 
-// statedIn returns what the provider stated at the sign-in of a session.
+// statedIn returns the provider's statements at the sign-in of a session.
 func statedIn(session models.LoginSession) federation.Authentication {
 	out := federation.Authentication{Context: session.ACR, Methods: session.AMR}
 	if session.AuthTime != nil {
@@ -139,7 +138,7 @@ func statedIn(session models.LoginSession) federation.Authentication {
 	return out
 }
 
-// recorded writes what the provider stated into a session.
+// recorded writes the provider's statements into a session.
 func recorded(auth federation.Authentication, session *models.LoginSession) {
 	session.ACR, session.AMR = auth.Context, auth.Methods
 	if !auth.At.IsZero() {

@@ -10,7 +10,7 @@ import (
 	"postern/service/appclients"
 )
 
-// brandingOf returns an app client's branding, with defaultTitle where it has no title.
+// brandingOf returns an app client's branding, with defaultTitle if it has no title.
 func brandingOf(tx *models.Tx, row models.AppClient) (contract.Branding, error) {
 	b := appclients.BrandingOf(row)
 	if b.Title != "" {

@@ -35,7 +35,7 @@ type TokenInput struct {
 	RedirectURI  string
 	Verifier     string
 	RefreshToken string
-	Scope        string // of a refresh; "" for what was granted
+	Scope        string // of a refresh; "" for the granted scopes
 	Resources    []string
 }
 
@@ -136,10 +136,9 @@ func (r *redeemed) narrow(audiences []string) {
 	}
 }
 
-// redeem marks a grant as used, in one transaction with what follows from it. Reuse ends
-// the whole session: one of the two callers stole the grant, and it is not known which
-// (RFC 9700, 4.14.2; RFC 6749, 4.1.2). The exception is a refresh token that was used a
-// moment ago: see successorOf.
+// redeem marks a grant as used, in one transaction with the results. Reuse ends the whole session: one of the two
+// callers stole the grant, and it is not known which (RFC 9700, 4.14.2; RFC 6749, 4.1.2). The exception is a refresh
+// token that was used a moment ago: see successorOf.
 func (s *Service) redeem(
 	ctx context.Context,
 	client models.AppClient,

@@ -94,7 +94,7 @@ func (w *writing) settleProjects(tx *models.Tx) error {
 	return nil
 }
 
-// seeVersion marks what the file has of a version that isn't compared.
+// seeVersion marks the file's objects of a version that isn't compared.
 func (w *writing) seeVersion(one *part, v *checkedVersion) {
 	source := one.planned.versionSource(v)
 	w.seen[identity{kindVersion, source}], w.seen[identity{kindEnvironment, source}] = true, true

@@ -1,4 +1,4 @@
-// Package movein keeps the plans of imports of other gateways' files, writes what is planned, and takes it back.
+// Package movein keeps the plans of imports of other gateways' files, applies them, and undoes imports.
 //
 // It owns the files that wait to be imported, the order of writing, the records of what an import has created, and the
 // comparison with them when the same file is imported again. It leaves the meaning of a file to package core/movein,

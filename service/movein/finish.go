@@ -28,7 +28,7 @@ func (w *writing) finish(tx *models.Tx) error {
 	return nil
 }
 
-// begin refuses to finish if another import of the team has been written since this one read what is there.
+// begin refuses to finish if another import of the team was written after this one read the existing objects.
 func (w *writing) begin(tx *models.Tx) error {
 	if err := tx.LockMoveIns(w.team); err != nil {
 		return err
@@ -179,7 +179,7 @@ func (w *writing) report(tx *models.Tx) error {
 	})
 }
 
-// manyKeys are so many that queries are planned badly until the database knows of them.
+// manyKeys is a number of keys with which the database plans queries badly until its statistics include them.
 const manyKeys = 10_000
 
 // reportProject writes the audit entry and the revision of a project that is new or changed.
@@ -212,7 +212,7 @@ func (w *writing) reportProject(tx *models.Tx, one *part) error {
 	return tx.AddRevision(one.row.ID, "", w.now)
 }
 
-// remember records the import and its objects, with digests of what was written.
+// remember records the import and its objects, with digests of the objects as written.
 func (w *writing) remember(tx *models.Tx) error {
 	all, err := w.statesNow(tx)
 	if err != nil {

@@ -82,8 +82,8 @@ func (w *writing) lookUp(tx *models.Tx, batch []checkedKey) error {
 	return err
 }
 
-// writeKeys writes those of the keys that the team doesn't have, and returns the IDs of the keys that it wrote or
-// changed. A key that was revoked or rotated here stays as it is.
+// writeKeys writes the keys that the team doesn't have yet, and returns the IDs of the keys that it wrote or changed. A
+// key that was revoked or rotated here stays as it is.
 func (w *writing) writeKeys(tx *models.Tx, batch []checkedKey) (ids []string, err error) {
 	var rows []models.APIKey
 	var wrong []fault.Field

@@ -26,7 +26,7 @@ import (
 )
 
 // Plans keeps the files of other gateways, and plans their import again and again until it is applied. Of a file, it
-// keeps the hashes of its keys and, sealed, all the rest. It doesn't write what is planned.
+// keeps the hashes of its keys and, sealed, everything else. It doesn't apply the plan.
 type Plans struct {
 	DB        *models.DB
 	Vault     *secrets.Vault
@@ -199,7 +199,8 @@ func (s *Plans) Download(ctx context.Context, p access.Principal, in contract.Im
 // mostListed is how many imports of a team a list has.
 const mostListed = 200
 
-// List returns the plans that wait in the principal's teams, or in one of them, and the last imports, the newest first.
+// List returns the plans that haven't been applied in the principal's teams, or in one of them, and the last imports,
+// newest first.
 func (s *Plans) List(
 	ctx context.Context, p access.Principal, in contract.ImportList,
 ) (contract.List[contract.ImportSummary], error) {
@@ -288,7 +289,7 @@ func find(tx *models.Tx, p access.Principal, id string) (models.ImportPlan, erro
 	return row, check(p, row.TeamID)
 }
 
-// noPlan explains why an ID has no plan: there is none, or the ID is that of an applied import.
+// noPlan explains why an ID has no plan: it doesn't exist, or it belongs to an applied import.
 func noPlan(tx *models.Tx, p access.Principal, id string) error {
 	applied, err := tx.MoveInByID(id)
 	if errors.Is(err, models.ErrNotFound) {
@@ -430,7 +431,7 @@ func notApplying(row models.ImportPlan) error {
 	return fault.New(fault.Conflict, "import_applying", "This import is being applied. Wait until it finishes.")
 }
 
-// settings is what the audit log has of a plan: not the values of placeholders.
+// settings is a plan in the form of the audit log, without the values of placeholders.
 type settings struct {
 	Name                              string
 	Open, Hosts, Trust                []string

@@ -14,7 +14,7 @@ import (
 	"postern/service/access"
 )
 
-// Writer writes what is planned, and takes it back (Service).
+// Writer applies plans, and undoes imports (Service).
 type Writer interface {
 	Write(ctx context.Context, p access.Principal, team string, plan *movein.Plan) (contract.MovedIn, error)
 	Undo(ctx context.Context, p access.Principal, id string) error
@@ -62,7 +62,7 @@ func (s *Plans) apply(
 	if out.Created.Total()+out.Updated.Total() == 0 {
 		out.ID = "" // there is nothing to undo
 	}
-	ctx = context.WithoutCancel(ctx) // what was written is recorded, also if the caller is gone
+	ctx = context.WithoutCancel(ctx) // the result is recorded even if the caller has left
 	if err != nil {
 		released := s.DB.Write(ctx, func(tx *models.Tx) error { return tx.ReleaseImportPlan(row.ID) })
 		return none, errors.Join(err, released)
@@ -168,7 +168,7 @@ func (s *Plans) Applied(ctx context.Context, p access.Principal, in contract.Imp
 	return row.Result, nil
 }
 
-// notApplied explains why an ID has no result: there is nothing with it, or it is that of a plan.
+// notApplied explains why an ID has no result: it doesn't exist, or it belongs to a plan.
 func notApplied(tx *models.Tx, p access.Principal, id string) error {
 	row, err := tx.ImportPlanByID(id)
 	if errors.Is(err, models.ErrNotFound) {

@@ -64,7 +64,7 @@ func (s *Plans) update(
 	found := s.test(ctx, row.ID, plan)
 	if keep(&row, found) {
 		plan.Take(row.Trusted)
-		found = s.test(ctx, row.ID, plan) // what is shown is that the certificates are accepted
+		found = s.test(ctx, row.ID, plan) // to show that the certificates are accepted
 	}
 	row.UpdatedAt = models.Now()
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {

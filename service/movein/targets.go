@@ -32,7 +32,7 @@ const (
 	mostOffered = 8 << 10 // bytes of one that is offered
 )
 
-// tested is what the test of a target has found.
+// tested is the result of testing a target.
 type tested struct {
 	contract.ImportTarget
 	target movein.Target
@@ -40,7 +40,7 @@ type tested struct {
 	at     time.Time         // zero if it wasn't tested
 }
 
-// tests keep what the last tests of each plan have found, since a plan is made again for each choice.
+// tests keeps the results of each plan's last tests, because a plan is made again for each choice.
 type tests struct {
 	mu    sync.Mutex
 	plans map[string]*planTests
@@ -75,7 +75,7 @@ func (t *tests) of(id string) *planTests {
 	return one
 }
 
-// test connects to the targets of a plan, and returns what it has found. Nothing is sent but the beginning of TLS.
+// test connects to the targets of a plan, and returns the results. It only sends the beginning of a TLS handshake.
 func (s *Plans) test(ctx context.Context, id string, plan *movein.Plan) []tested {
 	if s.Dial == nil {
 		return nil

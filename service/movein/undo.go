@@ -67,7 +67,7 @@ type undoing struct {
 
 	objects  []models.MovedObject // of the import
 	projects map[string]models.Project
-	changed  []string // what was changed since, for people
+	changed  []string // changes since then, for people
 }
 
 func (u *undoing) all() error {
@@ -181,7 +181,7 @@ func changedSince(changes []string) error {
 		"changed later: %s%s. Delete unneeded objects one at a time instead.", strings.Join(changes, ", "), rest)
 }
 
-// compare lists what was changed since the import.
+// compare lists the changes since the import.
 func (u *undoing) compare() error {
 	u.projects = map[string]models.Project{}
 	now := states{}
@@ -286,7 +286,7 @@ func (u *undoing) compareKeys(one models.MovedObject) error {
 	return nil
 }
 
-// compareParts lists what was added to the projects, the tenant and the product.
+// compareParts lists the additions to the projects, the tenant and the product.
 func (u *undoing) compareParts() error {
 	for _, one := range u.objects {
 		var parts map[string]int64
@@ -352,7 +352,8 @@ func (u *undoing) countKind(kind string) (n int64) {
 	return n
 }
 
-// takeBack removes what the import created. Whole projects go to a stage, from which their rows are removed later.
+// takeBack removes the objects that the import created. It moves whole projects to a stage, from which their rows are
+// removed later.
 func (u *undoing) takeBack() error {
 	var whole, tenants, products []string
 	for _, one := range u.objects {

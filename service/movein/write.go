@@ -202,7 +202,7 @@ func (w *writing) write() error {
 	return nil
 }
 
-// read reads what earlier imports have created, and decides what is new.
+// read reads the objects that earlier imports created, and decides which objects are new.
 func (w *writing) read() error {
 	return w.stage.Piece(func(tx *models.Tx) error {
 		var err error

@@ -30,8 +30,8 @@ func scopeIndex(a contract.SavedAPI, name string) int {
 	return slices.IndexFunc(a.Scopes, func(one contract.APIScope) bool { return one.Name == name })
 }
 
-// SetAPIAudience sets the audience of a project, "" for none. With ifMatch not empty it is
-// refused as stale unless that is still its AudienceETag.
+// SetAPIAudience sets the audience of a project, "" for none. If ifMatch isn't empty, the change is refused as stale
+// unless that is still its AudienceETag.
 func (s *Service) SetAPIAudience(
 	ctx context.Context, p access.Principal, ref, ifMatch, audience string,
 ) (contract.SavedAPI, error) {
@@ -56,8 +56,8 @@ func (s *Service) AddAPIScope(
 	})
 }
 
-// DescribeAPIScope changes the description of a scope. With ifMatch not empty it is refused
-// as stale unless that is still its APIScopeETag.
+// DescribeAPIScope changes the description of a scope. If ifMatch isn't empty, the change is refused as stale unless
+// that is still its APIScopeETag.
 func (s *Service) DescribeAPIScope(
 	ctx context.Context, p access.Principal, ref, ifMatch string, scope contract.APIScope,
 ) (contract.SavedAPI, error) {
@@ -75,7 +75,7 @@ func (s *Service) DescribeAPIScope(
 	})
 }
 
-// RemoveAPIScope removes a scope: it is in no token that is issued from then on.
+// RemoveAPIScope removes a scope. Tokens issued from then on don't contain it.
 func (s *Service) RemoveAPIScope(ctx context.Context, p access.Principal, ref, name string) (contract.SavedAPI, error) {
 	says := note{change: "remove", object: "API scope " + name}
 	return s.changeAPI(ctx, p, ref, says, func(declared *contract.SavedAPI) error {

@@ -17,7 +17,7 @@ import (
 	"postern/service/serving"
 )
 
-// Bounds on what a project declares.
+// Limits on a project's API.
 const (
 	maxAPIScopes   = 100
 	maxDescription = 200
@@ -39,8 +39,8 @@ func (s *Service) APIScopes(
 	return viewAPI(row), nil
 }
 
-// SetAPIScopes replaces what app clients can request at a project. A scope that is left out is in no token that is
-// issued from then on, and app clients that list it keep it in their lists.
+// SetAPIScopes replaces the scopes that app clients can request at a project. Scopes that are left out aren't in tokens
+// issued from then on, but app clients keep them in their lists.
 func (s *Service) SetAPIScopes(
 	ctx context.Context, p access.Principal, in contract.APIUpdate,
 ) (contract.SavedAPI, error) {

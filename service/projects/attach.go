@@ -64,7 +64,7 @@ func (s *Service) Attachable(ctx context.Context, p access.Principal, ref string
 	return names, nil
 }
 
-// Attach lets a project serve a tenant of its team. If it does already, nothing changes.
+// Attach lets a project serve a tenant of its team. Nothing changes if the project already serves it.
 func (s *Service) Attach(
 	ctx context.Context, p access.Principal, in contract.AttachmentPath,
 ) (contract.Tenant, error) {
@@ -89,8 +89,8 @@ func (s *Service) Attach(
 	return out, err
 }
 
-// Detach ends that a project serves a tenant: the tenant's keys are refused there with 403
-// wrong_tenant from then on. If it is not attached, nothing changes.
+// Detach makes a project stop serving a tenant: from then on, calls with the tenant's keys get 403 wrong_tenant there.
+// Nothing changes if the tenant isn't attached.
 func (s *Service) Detach(
 	ctx context.Context, p access.Principal, in contract.AttachmentPath,
 ) (contract.None, error) {

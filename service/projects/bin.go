@@ -20,9 +20,9 @@ type Purger interface {
 	EnqueuePurge(ctx context.Context, tx *models.Tx) error
 }
 
-// Delete moves a project to the trash for BinTime. It takes effect at once on the gateway. A project that is already
-// there stays unchanged. With Now it deletes a project permanently, from the trash or not: a job deletes its rows and
-// files soon after, and then its name is free.
+// Delete moves a project to the trash for BinTime. It takes effect on the gateway immediately. A project that is
+// already in the trash stays unchanged. With Now, it permanently deletes a project, whether it is in the trash or not:
+// a job deletes its rows and files soon after, and then the name can be used again.
 func (s *Service) Delete(
 	ctx context.Context, p access.Principal, in contract.ProjectRemoval,
 ) (contract.Project, error) {
@@ -38,7 +38,8 @@ func (s *Service) Delete(
 	})
 }
 
-// Restore takes a project out of the trash, with everything it had. One that is not there stays unchanged.
+// Restore takes a project out of the trash with everything that belongs to it. A project that isn't in the trash stays
+// unchanged.
 func (s *Service) Restore(
 	ctx context.Context, p access.Principal, in contract.ProjectPath,
 ) (contract.Project, error) {

@@ -59,7 +59,7 @@ func (s *Service) CallSigning(
 }
 
 // EnableCallSigning creates a project's first key. From the next call on the gateway signs calls to the project's
-// upstreams. A project that signs already is left unchanged.
+// upstreams. It changes nothing if calls are already signed.
 func (s *Service) EnableCallSigning(
 	ctx context.Context, p access.Principal, in contract.ProjectPath,
 ) (contract.CallSigning, error) {
@@ -71,8 +71,7 @@ func (s *Service) EnableCallSigning(
 	})
 }
 
-// DisableCallSigning deletes a project's keys. Calls are no longer signed. To enable it again
-// creates another key.
+// DisableCallSigning deletes a project's keys. Calls are no longer signed. Enabling it again creates a new key.
 func (s *Service) DisableCallSigning(
 	ctx context.Context, p access.Principal, in contract.ProjectPath,
 ) (contract.None, error) {
@@ -90,9 +89,9 @@ func (s *Service) DisableCallSigning(
 	return contract.None{}, err
 }
 
-// RotateSigningKey adds a key that is published at once and signs later, so that upstreams
-// with a copy of the keys get it in time. The keys before it stay published for a while after
-// that. A rotation to sign at once replaces one that has not taken effect.
+// RotateSigningKey adds a key that is published immediately and signs later, so that upstreams with a copy of the keys
+// get it in time. Earlier keys stay published for a while after that. A rotation that signs immediately replaces one
+// that hasn't taken effect yet.
 func (s *Service) RotateSigningKey(
 	ctx context.Context, p access.Principal, in contract.SigningKeyRotation,
 ) (contract.CallSigning, error) {
@@ -195,7 +194,7 @@ func Thumbprint(public ed25519.PublicKey) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// SigningKey opens the private key of a project.
+// SigningKey decrypts a private key of a project.
 func (u Unsealer) SigningKey(p *snapshot.Project, k snapshot.CallSigningKey) (ed25519.PrivateKey, error) {
 	text, err := u.Vault.Open(dataKeys(p.DataKeys), SigningKeyPlace(p.ID, k.ID), k.Sealed)
 	if err != nil {

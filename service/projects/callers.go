@@ -9,8 +9,8 @@ import (
 	"postern/service/access"
 )
 
-// Callers counts who called in the last hour, as far as it was written: a gateway writes
-// what it counted every few seconds.
+// Callers counts the callers of the last hour whose calls have been written: gateways write their counts every few
+// seconds.
 type Callers struct {
 	Since  time.Time // begin of the time that the calls are from: between one and two hours ago
 	Owners int64
@@ -19,8 +19,8 @@ type Callers struct {
 	Ownerless bool // there were calls without an owner too
 }
 
-// Callers counts who called a project, one of its environments (an id), or both with keys
-// and users of a tenant (an id); "" for all.
+// Callers counts the callers of a project, or of one of its environments (an ID), who used keys or tokens of a tenant
+// (an ID). "" means all.
 func (s *Service) Callers(
 	ctx context.Context, p access.Principal, ref, environment, tenant string,
 ) (Callers, error) {
@@ -36,8 +36,7 @@ func (s *Service) Callers(
 	return out, nil
 }
 
-// CallersOfTenant counts who called the projects that serve a tenant with its keys and as
-// its users.
+// CallersOfTenant counts the callers of the projects that serve a tenant who used the tenant's keys or are its users.
 func (s *Service) CallersOfTenant(ctx context.Context, p access.Principal, ref string) (Callers, error) {
 	tx := s.DB.Read(ctx)
 	row, _, err := access.Tenant(tx, p, ref, access.UsageRead)
@@ -51,7 +50,7 @@ func (s *Service) CallersOfTenant(ctx context.Context, p access.Principal, ref s
 	return out, nil
 }
 
-// CallersOfProduct counts who called the projects of a product with the product's keys.
+// CallersOfProduct counts the callers of a product's projects who used the product's keys.
 func (s *Service) CallersOfProduct(ctx context.Context, p access.Principal, ref string) (Callers, error) {
 	tx := s.DB.Read(ctx)
 	row, err := access.Product(tx, p, ref, access.UsageRead)

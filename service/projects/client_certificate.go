@@ -47,8 +47,8 @@ func (s *Service) ClientCertificate(
 	return shownClientCertificate(row)
 }
 
-// SetClientCertificate has an environment present a certificate to its upstream, in place of
-// the one before. New connections use it from the next call on.
+// SetClientCertificate sets or replaces the certificate that an environment presents to its upstream. New connections
+// use it from the next call on.
 func (s *Service) SetClientCertificate(
 	ctx context.Context, p access.Principal, in contract.ClientCertificateUpdate,
 ) (contract.ClientCertificate, error) {
@@ -81,7 +81,7 @@ func (s *Service) SetClientCertificate(
 	return out, err
 }
 
-// RemoveClientCertificate has an environment present no certificate.
+// RemoveClientCertificate removes the certificate that an environment presents to its upstream.
 func (s *Service) RemoveClientCertificate(
 	ctx context.Context, p access.Principal, in contract.EnvironmentPath,
 ) (contract.None, error) {
@@ -118,7 +118,7 @@ func shownClientCertificate(row models.UpstreamCertificate) (contract.ClientCert
 	}, nil
 }
 
-// ClientKey opens the private key of an environment's certificate.
+// ClientKey decrypts the private key of an environment's certificate.
 func (u Unsealer) ClientKey(p *snapshot.Project, environmentID string, c snapshot.ClientCertificate) ([]byte, error) {
 	key, err := u.Vault.Open(dataKeys(p.DataKeys), ClientKeyPlace(environmentID), c.Sealed)
 	return []byte(key.Reveal()), err

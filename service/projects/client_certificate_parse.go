@@ -28,8 +28,7 @@ type clientPair struct {
 	key   secrets.Secret
 }
 
-// TakesClientCertificate reports whether an environment with the target can present a certificate:
-// that is part of a TLS handshake.
+// TakesClientCertificate reports whether an environment with the target can present a certificate, which requires TLS.
 func TakesClientCertificate(target string) bool {
 	u, err := url.Parse(target)
 	return err == nil && u.Scheme == "https"

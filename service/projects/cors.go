@@ -27,7 +27,7 @@ const (
 	maxCORSAge     = 24 * 60 * 60
 )
 
-// CORSMethods are the methods that pages of other origins can be allowed.
+// CORSMethods are the methods that a CORS can allow.
 var CORSMethods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 func viewCORS(tx *models.Tx, row models.Project) (contract.SavedCORS, error) {
@@ -60,8 +60,7 @@ func (s *Service) CORS(
 	return viewCORS(tx, row)
 }
 
-// SetCORS replaces which pages of other origins may call a project, from the next call on. No methods are all of
-// CORSMethods.
+// SetCORS replaces a project's CORS, from the next call on. An empty list of methods means all of CORSMethods.
 func (s *Service) SetCORS(
 	ctx context.Context, p access.Principal, in contract.CORSUpdate,
 ) (out contract.SavedCORS, err error) {
@@ -88,7 +87,7 @@ func (s *Service) SetCORS(
 	return out, err
 }
 
-// RemoveCORS leaves it to the upstreams of a project again.
+// RemoveCORS removes a project's CORS, which leaves CORS to its upstreams again.
 func (s *Service) RemoveCORS(
 	ctx context.Context, p access.Principal, in contract.CORSRemoval,
 ) (contract.None, error) {

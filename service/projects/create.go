@@ -16,7 +16,7 @@ import (
 	"postern/service/accounts"
 )
 
-// CreateInput is what POST /proxy takes. Empty fields take their defaults.
+// CreateInput is the input of POST /proxy. Empty fields get their defaults.
 type CreateInput struct {
 	Target       string // may be empty where every environment has its own
 	Team         string // id; the principal's home team when empty
@@ -29,8 +29,8 @@ type CreateInput struct {
 	Auth         contract.NewRequestsAuth
 	Login        Login // nil for none
 
-	// OpenAPI is a document as JSON, or a JSON string with a document, JSON or YAML, or with the
-	// address of one; nil for none. It fills in Version, DisplayName and Environments.
+	// OpenAPI is a document as JSON, or a JSON string that contains a document in JSON or YAML, or the address of one;
+	// nil for none. It fills in Version, DisplayName and Environments.
 	OpenAPI json.RawMessage
 }
 
@@ -43,7 +43,7 @@ type Login interface {
 	Warnings() []contract.Warning // about what was inserted
 }
 
-// Created is a new project with the secrets that are shown this once.
+// Created is a new project with its secrets, which are shown only once.
 type Created struct {
 	Project   Project
 	Keys      map[string]contract.KeyWithSecret // environment -> first key; empty without the method api_key
@@ -54,10 +54,9 @@ type Created struct {
 // firstKeyOwner is the owner of the first keys.
 const firstKeyOwner = "bootstrap"
 
-// Create creates a project in a team of the principal's, or in a new workspace for an
-// anonymous caller. A field that is wrong is refused as Invalid, a name that is taken as
-// Conflict with the code name_taken, and too many projects of unclaimed workspaces from
-// one network as TooMany.
+// Create creates a project in one of the principal's teams, or in a new workspace for an anonymous caller. Errors:
+// Invalid for invalid fields, Conflict with the code name_taken, and TooMany for too many unclaimed projects from one
+// network.
 func (s *Service) Create(ctx context.Context, p access.Principal, in CreateInput) (Created, error) {
 	if !p.Anonymous() || in.Team != "" {
 		var err error

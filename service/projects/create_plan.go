@@ -22,7 +22,7 @@ type plan struct {
 	document     *checkedDocument     // nil: none
 }
 
-// plan checks what is asked for. Its fault names every field that is wrong.
+// plan checks the request. Its fault names all invalid fields.
 func (s *Service) plan(ctx context.Context, p access.Principal, in CreateInput) (plan, error) {
 	document, err := s.fillFromOpenAPI(ctx, p, &in)
 	if err != nil {

@@ -15,8 +15,7 @@ import (
 	"postern/service/access"
 )
 
-// Explain returns what the gateway of this process decides about a call, and what the exported one
-// would.
+// Explain returns this process's gateway's decision about a call, and the exported gateway's.
 func (s *Service) Explain(
 	ctx context.Context, p access.Principal, in contract.Question,
 ) (contract.Explanation, error) {
@@ -54,7 +53,7 @@ func answerOf(d policy.Denial) contract.GatewayAnswer {
 	return contract.GatewayAnswer{Status: d.Status, Code: d.Code}
 }
 
-// questionOf returns a question with what it names: the environment, the key, the user.
+// questionOf returns a question and the objects that it names: the environment, the key, the user.
 func questionOf(tx *models.Tx, p access.Principal, in contract.Question) (policy.Question, error) {
 	project, err := access.Project(tx, p, in.Project, access.ProjectRead)
 	if err != nil {

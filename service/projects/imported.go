@@ -21,11 +21,10 @@ import (
 // file of its zip.
 const ConfigPointer = "/project-config.json"
 
-// CheckImported checks a project that was read from a zip by the rules that new projects are
-// held to, and returns the fields that break them. It rewrites targets and address ranges
-// to their canonical form. A host name without an address is only warned of: the project may
-// come from another network, and the guard judges every address when it is dialed. It looks
-// up host names, so it is called outside of transactions.
+// CheckImported checks a project that was read from a zip by the rules for new projects, and returns the fields that
+// break them. It rewrites targets and address ranges to their canonical form. For a host name without an address it
+// only warns, because the project may come from another network, and the guard checks every address when it is dialed.
+// It looks up host names, so call it outside of transactions.
 func (s *Service) CheckImported(
 	ctx context.Context, p access.Principal, in *snapshot.Project,
 ) ([]fault.Field, []contract.Warning, error) {
@@ -35,7 +34,7 @@ func (s *Service) CheckImported(
 		checkImportedCORS(ConfigPointer+"/cors", in.CORS),
 		below(ConfigPointer+"/api", checkAPI(in.API)),
 	)
-	if len(in.Tenants) > maxImportedTenants { // what is checked next compares them with each other
+	if len(in.Tenants) > maxImportedTenants { // the next checks compare them with each other
 		return nil, nil, fault.InvalidFields(wrong)
 	}
 	if len(in.Versions) == 0 || len(in.Versions) > maxVersions {
@@ -283,8 +282,8 @@ func unresolvedApart(fields []fault.Field) ([]fault.Field, []contract.Warning) {
 	return wrong, warnings
 }
 
-// FitsImported refuses an imported project whose name or audience is taken, and one whose
-// login could not work. Its rows have been written in tx.
+// FitsImported refuses an imported project whose name or audience is taken, or whose login couldn't work. The project's
+// rows must already be written in tx.
 func (s *Service) FitsImported(tx *models.Tx, project models.Project) error {
 	taken, err := audienceTaken(tx, project, project.APIAudience)
 	if err != nil {
@@ -299,7 +298,7 @@ func (s *Service) FitsImported(tx *models.Tx, project models.Project) error {
 	return s.CheckLogin(tx, project.ID)
 }
 
-// NameTaken returns the refusal of an import whose project has a name that is in use.
+// NameTaken returns the error for an import whose project name is in use.
 func NameTaken(name string) error {
 	return &fault.Error{
 		Kind: fault.Conflict, Code: "name_taken", Public: fmt.Sprintf("The name %q is taken.", name),

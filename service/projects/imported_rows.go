@@ -54,7 +54,7 @@ func BuiltInKeyTypes() []snapshot.KeyType {
 	return out
 }
 
-// CheckImportedHeader returns what is wrong with an upstream header of an imported environment.
+// CheckImportedHeader returns the mistakes in an upstream header of an imported environment.
 func CheckImportedHeader(name string, value secrets.Secret) []fault.Field {
 	return checkUpstreamHeader(textproto.CanonicalMIMEHeaderKey(name), value)
 }

@@ -11,7 +11,8 @@ import (
 	"postern/service/access"
 )
 
-// InspectEnvironment returns the ids of a project and of one of its environments to a caller who may change it.
+// InspectEnvironment returns the IDs of a project and one of its environments, if the caller may change the
+// environment.
 func (s *Service) InspectEnvironment(
 	ctx context.Context, p access.Principal, in contract.EnvironmentPath,
 ) (projectID, id string, err error) {

@@ -11,12 +11,11 @@ import (
 	"postern/service/access"
 )
 
-// Move gives a project to another team, of which the caller is an owner too. Its keys, its own tenant with its people
-// and app clients, its usage and its exports move with it. The team keeps its webhooks, products, tenants and the audit
-// log so far. It is refused as Conflict with the code project_in_use while the project or a key of it depends on these,
-// with keys_exist if keys of both teams have the same secrets, and with audience_taken if a project of the other team
-// has its audience. A project that is in the team already stays
-// unchanged.
+// Move moves a project to another team, of which the caller is also an owner. The project's keys, own tenant with its
+// people and app clients, usage and exports move with it. The previous team keeps its webhooks, products, tenants and
+// the audit log so far. Move returns Conflict with the code project_in_use while the project or one of its keys depends
+// on these, keys_exist if keys of both teams have the same secrets, and audience_taken if a project of the other team
+// has the same audience. Nothing changes if the project is already in the team.
 func (s *Service) Move(
 	ctx context.Context, p access.Principal, in contract.ProjectMove,
 ) (contract.Project, error) {

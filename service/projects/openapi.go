@@ -21,7 +21,7 @@ import (
 	"postern/service/access"
 )
 
-// savedOpenAPI is what the document of a version says of its operations.
+// savedOpenAPI has the operations in the document of a version.
 type savedOpenAPI struct {
 	openapi.Summary
 	of   string // name of the version
@@ -60,7 +60,7 @@ func errNoOpenAPI() error {
 		"JSON or YAML, or from a URL.")
 }
 
-// OpenAPI returns what the document of a version says. It is NotFound without one.
+// OpenAPI returns the summary of a version's document. It returns NotFound if there is none.
 func (s *Service) OpenAPI(
 	ctx context.Context, p access.Principal, in contract.VersionPath,
 ) (contract.OpenAPI, error) {
@@ -73,7 +73,7 @@ func (s *Service) OpenAPI(
 	return out, nil
 }
 
-// OpenAPIDocument returns the document of a version, JSON. It is NotFound without one.
+// OpenAPIDocument returns the document of a version as JSON. It returns NotFound if there is none.
 func (s *Service) OpenAPIDocument(ctx context.Context, p access.Principal, in contract.VersionPath) (
 	document []byte, etag string, err error,
 ) {
@@ -81,8 +81,8 @@ func (s *Service) OpenAPIDocument(ctx context.Context, p access.Principal, in co
 	return row.Document, found.etag, err
 }
 
-// OpenAPIOperation returns what the document of a version says of an operation, and the name of the version. It is
-// NotFound if the document does not describe it.
+// OpenAPIOperation returns an operation's description in the document of a version, and the name of the version. It
+// returns NotFound if the document doesn't describe the operation.
 func (s *Service) OpenAPIOperation(
 	ctx context.Context, p access.Principal, in contract.VersionPath, method, path string,
 ) (found reference.Operation, of string, err error) {
@@ -151,8 +151,8 @@ func sentDocument(body []byte) (document []byte, address string) {
 	return body, ""
 }
 
-// SetOpenAPI gives a version a document, in place of the one it has, and returns what that changes. A
-// document that breaks a rule is Invalid, with a field.
+// SetOpenAPI sets or replaces the document of a version, and returns the changes. It returns Invalid with a field for a
+// document that breaks a rule.
 func (s *Service) SetOpenAPI(
 	ctx context.Context, p access.Principal, in contract.OpenAPIUpdate,
 ) (out contract.OpenAPI, err error) {
@@ -209,7 +209,7 @@ func (s *Service) SetOpenAPI(
 	return out, s.changeOpenAPI(ctx, p, in.VersionPath, "set", set)
 }
 
-// saveOpenAPI writes the document of a version, within what a workspace may hold.
+// saveOpenAPI writes the document of a version, within the quota of a workspace.
 func saveOpenAPI(tx *models.Tx, team string, row models.OpenAPIDocument) error {
 	if err := tx.SetOpenAPI(row); err != nil {
 		return err
@@ -217,7 +217,7 @@ func saveOpenAPI(tx *models.Tx, team string, row models.OpenAPIDocument) error {
 	return access.CheckDocuments(tx, team)
 }
 
-// RemoveOpenAPI removes the document of a version, whose requests are not validated any more.
+// RemoveOpenAPI removes the document of a version. The version's requests are no longer validated.
 func (s *Service) RemoveOpenAPI(
 	ctx context.Context, p access.Principal, in contract.OpenAPIRemoval,
 ) (contract.None, error) {
@@ -281,8 +281,8 @@ func openAPIRow(version string, doc *checkedDocument, now time.Time) (models.Ope
 	}, err
 }
 
-// ImportOpenAPI checks the document of a zip and returns its row, for which VersionID and UpdatedAt are to be set. It
-// belongs before a transaction.
+// ImportOpenAPI checks the document of a zip and returns its row, without VersionID and UpdatedAt. Call it before a
+// transaction.
 func (s *Service) ImportOpenAPI(
 	ctx context.Context, p access.Principal, document []byte,
 ) (models.OpenAPIDocument, error) {

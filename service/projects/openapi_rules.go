@@ -16,8 +16,8 @@ import (
 	"postern/service/access"
 )
 
-// ProposedRules returns the rules that follow from the document of a version, in shadow, for operations that no
-// rule of the version is for. Nothing is saved.
+// ProposedRules returns rules in shadow mode, derived from the document of a version, for operations without a rule.
+// Nothing is saved.
 func (s *Service) ProposedRules(
 	ctx context.Context, p access.Principal, in contract.VersionPath,
 ) (contract.RuleProposal, error) {
@@ -150,7 +150,7 @@ func (p *proposer) leaveOut(method, path, reason string) {
 	}
 }
 
-// insert adds a rule at a place among those of its path.
+// insert adds a rule at its place among the rules for its path.
 func (p *proposer) insert(at int, rule snapshot.Rule) {
 	if p.count == maxRules {
 		p.leaveOut(strings.Join(rule.Methods, ","), rule.Path,

@@ -17,7 +17,7 @@ func viewOpenAPISettings(v models.Version) contract.SavedOpenAPISettings {
 	return contract.SavedOpenAPISettings{OpenAPISettings: v.OpenAPISettings, ETag: digestOf(v.OpenAPISettings)}
 }
 
-// OpenAPISettings returns what the gateway does with the OpenAPI document of a version.
+// OpenAPISettings returns how the gateway uses the OpenAPI document of a version.
 func (s *Service) OpenAPISettings(
 	ctx context.Context, p access.Principal, in contract.VersionPath,
 ) (out contract.SavedOpenAPISettings, err error) {
@@ -49,7 +49,7 @@ func unchecked(tx *models.Tx, version string) (found []contract.Unchecked, there
 	return found, true, err
 }
 
-// SetOpenAPISettings changes what the gateway does with the OpenAPI document of a version, from the next call on.
+// SetOpenAPISettings changes how the gateway uses the OpenAPI document of a version, from the next call on.
 func (s *Service) SetOpenAPISettings(
 	ctx context.Context, p access.Principal, in contract.OpenAPISettingsUpdate,
 ) (out contract.SavedOpenAPISettings, err error) {
@@ -79,8 +79,7 @@ func (s *Service) SetOpenAPISettings(
 	return out, err
 }
 
-// CheckOpenAPISettings returns what is wrong with settings, below a pointer, of a version with or without
-// a document.
+// CheckOpenAPISettings returns the mistakes, below a pointer, in the settings of a version with or without a document.
 func CheckOpenAPISettings(prefix string, in contract.OpenAPISettings, hasDocument bool) (wrong []fault.Field) {
 	refuse := func(member, code, detail string) {
 		wrong = append(wrong, fault.Field{Pointer: prefix + member, Code: code, Detail: detail})

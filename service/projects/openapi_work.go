@@ -12,7 +12,7 @@ import (
 	"postern/service/access"
 )
 
-// checkedDocument is a document that was read, with what it took.
+// checkedDocument is a document that was read, with the cost of reading it.
 type checkedDocument struct {
 	*openapi.Document
 

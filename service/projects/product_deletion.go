@@ -42,9 +42,9 @@ func (s *Service) ProductAndDeletion(
 	return now, out, nil
 }
 
-// DeleteProduct deletes a product. With confirm, its name, its keys are revoked and its
-// projects leave it. With confirm empty, one with projects is refused as Conflict with the
-// code product_in_use, and the keys of one without go on in the project they were created in.
+// DeleteProduct deletes a product. If confirm is its name, its keys are revoked and its projects leave it. If confirm
+// is empty, a product with projects is refused as Conflict with the code product_in_use, and keys of a product without
+// projects stay valid for the project in which they were created.
 func (s *Service) DeleteProduct(
 	ctx context.Context, p access.Principal, in contract.ProductRemoval,
 ) (contract.None, error) {

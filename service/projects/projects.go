@@ -1,6 +1,6 @@
 // Package projects manages projects with their versions, environments, tenants and access policies.
 //
-// It owns the validation of that configuration, and its changes. Package serving compiles it and brings it to the
+// It owns the validation of that configuration, and its changes. Package serving compiles it and delivers it to the
 // gateway. API keys belong to package keys, except for the first ones of a new project.
 package projects
 
@@ -23,13 +23,12 @@ import (
 	"postern/service/keys"
 )
 
-// TargetChecker checks an address that a customer wants calls forwarded to. It refuses
-// one with a fault of kind Invalid.
+// TargetChecker checks the URL of a target. It refuses one with a fault of kind Invalid.
 type TargetChecker interface {
 	CheckTarget(ctx context.Context, raw string) (*url.URL, error)
 }
 
-// Addresses are where the gateway serves projects.
+// Addresses says under which URLs the gateway serves projects.
 type Addresses interface {
 	Address(project, version, environment string) string
 	ProjectAddress(project string) string
@@ -48,28 +47,29 @@ type Service struct {
 	Quota        CreationQuota
 	Events       keys.Events    // receives key.created of the first keys; nil: no events
 	Vault        *secrets.Vault // seals the secrets of introspection endpoints
-	Usage        Usage          // of calls, which removals look at; nil: what is written already
+	Usage        Usage          // of calls, for removals; nil: only usage that has been written
 	Purger       Purger         // deletes projects permanently
 	Client       *http.Client   // fetches documents; it must be the guarded one of package egress
 
 	Outbound accounts.Outbound // bounds how often documents are fetched
 
-	// OwnName reports whether calls with a Host, in lowercase, could reach the installation itself. nil: none can.
+	// OwnName reports whether calls with a Host, in lowercase, could reach the installation itself. nil: no Host can.
 	OwnName func(host string) bool
 
-	// CheckLogin refuses a change after which a project's login could not work. nil: no check.
+	// CheckLogin refuses a change after which a project's login couldn't work. nil: no check.
 	CheckLogin func(tx *models.Tx, projectID string) error
 
-	// Changed is called after each commit. It returns when this process serves the change.
+	// Changed is called after each commit. It returns once this process serves the change.
 	Changed func(context.Context)
 
-	// Gateway explains calls by what the gateway of this process serves; nil: calls are not explained.
+	// Gateway explains calls with the current table of this process's gateway; nil: calls can't be explained.
 	Gateway func(policy.Question) policy.Explanation
 
 	documents turns.Places // for work on OpenAPI documents, by team
 }
 
-// Project is a project with what has its own operations, as pages show it and the audit log compares it.
+// Project is a project together with the parts that have their own operations, as pages show it and the audit log
+// compares it.
 type Project struct {
 	contract.Project
 
@@ -78,7 +78,7 @@ type Project struct {
 	Versions []Version // those of the contract's, with more
 }
 
-// Version is a version with what has its own operations.
+// Version is a version together with the parts that have their own operations.
 type Version struct {
 	contract.Version
 
@@ -107,7 +107,7 @@ func (s *Service) Get(ctx context.Context, p access.Principal, ref string) (Proj
 	return s.view(tx, row)
 }
 
-// List returns the projects of the principal's teams by name, or of one of them.
+// List returns by name the projects of the principal's teams, or of one of them.
 func (s *Service) List(
 	ctx context.Context, p access.Principal, in contract.ProjectList,
 ) (models.List[contract.Project], error) {

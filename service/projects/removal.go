@@ -17,7 +17,7 @@ import (
 // removedCallers bounds Callers.Items.
 const removedCallers = 20
 
-// Usage writes the calls that were counted in memory, so that they can be read.
+// Usage flushes the calls that were counted in memory, so that they can be read.
 type Usage interface {
 	Flush(ctx context.Context) error
 }
@@ -42,8 +42,8 @@ func (s *Service) EnvironmentCallers(
 	return s.callers(ctx, p, removed{in.VersionPath, in.Environment})
 }
 
-// callers returns what a removal would stop: who called in the last hour, which API keys would open nothing any more
-// and would be revoked, and which verified host names of customers would end.
+// callers returns what a removal would stop: callers in the last hour, API keys that would no longer be valid for
+// anything and would be revoked, and which verified host names of customers would end.
 func (s *Service) callers(ctx context.Context, p access.Principal, in removed) (contract.Callers, error) {
 	tx := s.DB.Read(ctx)
 	project, err := access.Project(tx, p, in.Project, access.UsageRead)
@@ -119,17 +119,17 @@ func idsAndNames(environments []models.Environment) (ids, names []string) {
 	return ids, names
 }
 
-// DeleteVersion deletes a version with its environments. Keys that open nothing any more are revoked with it. It is
-// refused as Conflict with the code still_called while it stops something and isn't confirmed, and with last_version
-// for the last one.
+// DeleteVersion deletes a version with its environments. Keys that are no longer valid for any environment are revoked
+// with it. It returns Conflict with the code still_called if the deletion would stop calls and isn't confirmed, and
+// last_version for the last version.
 func (s *Service) DeleteVersion(
 	ctx context.Context, p access.Principal, in contract.VersionRemoval,
 ) (contract.None, error) {
 	return contract.None{}, s.remove(ctx, p, removed{in.VersionPath, ""}, in.Removal)
 }
 
-// DeleteEnvironment deletes an environment of a version, as DeleteVersion does. The last one of a version is refused
-// with the code last_environment.
+// DeleteEnvironment deletes an environment of a version by the rules of DeleteVersion. For the last environment of a
+// version, the code is last_environment.
 func (s *Service) DeleteEnvironment(
 	ctx context.Context, p access.Principal, in contract.EnvironmentRemoval,
 ) (contract.None, error) {
@@ -218,7 +218,7 @@ func checkIdle(tx *models.Tx, p access.Principal, project models.Project, gone [
 // shownCallers bounds the owners that textOf names.
 const shownCallers = 5
 
-// textOf says in one or two sentences what a removal stops.
+// textOf returns one or two sentences about what a removal stops.
 func textOf(r contract.Callers) string {
 	var out []string
 	if r.Calls > 0 {

@@ -35,7 +35,7 @@ func viewRules(v models.Version) contract.SavedRules {
 	return contract.SavedRules{Rules: rules, ETag: digestOf(rules)}
 }
 
-// Rules returns what the routes of a version require, with warnings about groups.
+// Rules returns the rules of a version, with warnings about groups.
 func (s *Service) Rules(
 	ctx context.Context, p access.Principal, in contract.VersionPath,
 ) (contract.SavedRules, error) {
@@ -55,8 +55,8 @@ func (s *Service) Rules(
 	return out, nil
 }
 
-// SetRules replaces what the routes of a version require. Rules without an id get one. Its warnings are about groups
-// and key types.
+// SetRules replaces the rules of a version. Rules without an ID get one. It returns warnings about groups and key
+// types.
 func (s *Service) SetRules(
 	ctx context.Context, p access.Principal, in contract.RulesUpdate,
 ) (out contract.SavedRules, err error) {
@@ -103,8 +103,8 @@ func (s *Service) SetRules(
 	return out, err
 }
 
-// CheckRules returns what is wrong with rules, below a pointer. It sorts out spellings: methods become
-// uppercase, and an empty default or mode becomes allow and enforce.
+// CheckRules returns the mistakes in rules, below a pointer. It normalizes them: methods become uppercase, an empty
+// default becomes allow, and an empty mode becomes enforce.
 func CheckRules(prefix string, in *snapshot.Rules) (wrong []fault.Field) {
 	if in.Default == "" {
 		in.Default = snapshot.RulesAllow
@@ -173,7 +173,7 @@ func validRuleMode(mode snapshot.RuleMode) bool {
 	return mode == snapshot.RulesOff || mode == snapshot.RulesShadow || mode == snapshot.RulesEnforce
 }
 
-// checkRule returns what is wrong with a rule, below it.
+// checkRule returns the mistakes in a rule, below its pointer.
 func checkRule(rule *snapshot.Rule) (wrong []fault.Field) {
 	refuse := func(pointer, code, detail string) {
 		wrong = append(wrong, fault.Field{Pointer: pointer, Code: code, Detail: detail})
@@ -228,7 +228,7 @@ func subjectOf(kind, text string) string {
 	return text
 }
 
-// checkRuleObjects returns what is wrong with the objects of a rule.
+// checkRuleObjects returns the mistakes in the objects of a rule.
 func checkRuleObjects(rule *snapshot.Rule) (wrong []fault.Field) {
 	refuse := func(pointer, code, detail string) {
 		wrong = append(wrong, fault.Field{Pointer: pointer, Code: code, Detail: detail})

@@ -16,8 +16,8 @@ const (
 	WarnRuleScopes      = "rule_scopes"
 )
 
-// KeyTypeWarnings says which key types a version, named by name or id, refuses: by ReadWriteScopes, or by
-// every rule that names scopes and is not off.
+// KeyTypeWarnings returns warnings about the key types that a version (a name or ID) refuses: by ReadWriteScopes, or by
+// every rule that names scopes and isn't off.
 func (p Project) KeyTypeWarnings(version string) []contract.Warning {
 	var out []contract.Warning
 	for _, v := range p.Versions {

@@ -12,8 +12,8 @@ import (
 // Match is a project or a tenant that a search found.
 type Match struct{ ID, Name, DisplayName string }
 
-// FindProjects finds at most limit projects of the principal's teams by id, by the beginning
-// of their name, or by a part of their display name.
+// FindProjects finds at most limit projects of the principal's teams by ID, by a prefix of their name, or by a part of
+// their display name.
 func (s *Service) FindProjects(ctx context.Context, p access.Principal, text string, limit int) ([]Match, error) {
 	rows, err := s.DB.Read(ctx).FindProjects(p.TeamsFor(access.ProjectRead), strings.ToLower(text), limit)
 	if err != nil {

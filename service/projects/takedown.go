@@ -17,7 +17,7 @@ import (
 // maxReason bounds a takedown's reason, in characters.
 const maxReason = 500
 
-// TakeDown freezes a project. Only operators can. A second call changes the reason.
+// TakeDown freezes a project. Only operators may call it. A second call changes the reason.
 func (s *Service) TakeDown(
 	ctx context.Context, p access.Principal, in contract.TakedownUpdate,
 ) (contract.Takedown, error) {
@@ -36,7 +36,7 @@ func (s *Service) TakeDown(
 	})
 }
 
-// LiftTakedown undoes TakeDown.
+// LiftTakedown reverses TakeDown.
 func (s *Service) LiftTakedown(
 	ctx context.Context, p access.Principal, in contract.ProjectPath,
 ) (contract.Takedown, error) {

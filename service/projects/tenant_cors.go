@@ -16,7 +16,7 @@ func viewTenantCORS(tx *models.Tx, row models.Tenant) (contract.SavedCORS, error
 	return savedCORS(row.CORS, func() ([]models.AppClient, error) { return tx.AppClientsOf(row.ID) })
 }
 
-// TenantCORS returns which pages of other origins may call with credentials of a tenant.
+// TenantCORS returns the CORS of a tenant.
 func (s *Service) TenantCORS(
 	ctx context.Context, p access.Principal, in contract.TenantPath,
 ) (contract.SavedCORS, error) {
@@ -31,7 +31,7 @@ func (s *Service) TenantCORS(
 // TenantName is a tenant in a list of names.
 type TenantName struct{ ID, DisplayName string }
 
-// CORSOverrides lists the tenants that a project serves and that have their own CORS, by name.
+// CORSOverrides lists by name the tenants of a project that have their own CORS.
 func (s *Service) CORSOverrides(ctx context.Context, p access.Principal, ref string) (list []TenantName, err error) {
 	tx := s.DB.Read(ctx)
 	project, err := access.Project(tx, p, ref, access.TenantRead)
@@ -50,8 +50,8 @@ func (s *Service) CORSOverrides(ctx context.Context, p access.Principal, ref str
 	return list, nil
 }
 
-// SetTenantCORS replaces which pages of other origins may call with credentials of a tenant, in every project that
-// serves it, from the next call on. No methods are all of CORSMethods.
+// SetTenantCORS replaces the CORS of a tenant in all projects that serve it, from the next call on. An empty list of
+// methods means all of CORSMethods.
 func (s *Service) SetTenantCORS(
 	ctx context.Context, p access.Principal, in contract.TenantCORSUpdate,
 ) (out contract.SavedCORS, err error) {
@@ -78,7 +78,7 @@ func (s *Service) SetTenantCORS(
 	return out, err
 }
 
-// RemoveTenantCORS leaves it to the projects that serve a tenant again.
+// RemoveTenantCORS removes the CORS of a tenant, which leaves CORS to the projects that serve it again.
 func (s *Service) RemoveTenantCORS(
 	ctx context.Context, p access.Principal, in contract.TenantCORSRemoval,
 ) (contract.None, error) {

@@ -13,8 +13,7 @@ import (
 	"postern/service/access"
 )
 
-// EventTenantDeleted is sent to webhooks after a tenant was deleted, once for all of its
-// people. It is not followed by an event for each of them.
+// EventTenantDeleted is sent to webhooks once after a tenant was deleted. Its users don't get events of their own.
 const EventTenantDeleted = "tenant.deleted"
 
 // TenantDeletion returns what deleting a tenant deletes too.
@@ -33,7 +32,7 @@ func (s *Service) TenantDeletion(
 	return out, nil
 }
 
-// TenantSettings is what the page of a tenant shows, read in one transaction.
+// TenantSettings is the data of a tenant's page, read in one transaction.
 type TenantSettings struct {
 	Tenant   contract.Tenant
 	CORS     contract.SavedCORS
@@ -78,10 +77,10 @@ func tenantAndDeletion(tx *models.Tx, row models.Tenant) (contract.Tenant, contr
 	}, err
 }
 
-// DeleteTenant deletes a team's tenant. One that a project serves, or that has people, app
-// clients or keys, is deleted with all of that if confirm is its name, by owners only; it is
-// refused as Conflict with the code tenant_in_use if confirm is empty. The default tenant of
-// a project goes with its project. Gateways refuse its keys and its people's tokens at once.
+// DeleteTenant deletes a team's tenant. If a project serves the tenant, or it has people, app clients or keys, only
+// owners can delete it, and confirm has to be its name: then all of these are deleted too. If confirm is empty, it
+// returns Conflict with the code tenant_in_use. The default tenant of a project is deleted with its project. Gateways
+// refuse the tenant's keys and its people's tokens immediately.
 func (s *Service) DeleteTenant(
 	ctx context.Context, p access.Principal, in contract.TenantRemoval,
 ) (contract.None, error) {

@@ -12,7 +12,7 @@ import (
 	"postern/service/access"
 )
 
-// tenantState is what the audit log says of a tenant.
+// tenantState is a tenant in the form of the audit log.
 type tenantState struct {
 	Name          string
 	DisplayName   string
@@ -62,7 +62,7 @@ func shownTenants(tx *models.Tx, rows models.List[models.Tenant]) (models.List[c
 	}), nil
 }
 
-// Tenant finds a tenant by its id, or a team's by its name.
+// Tenant finds a tenant by its ID, or a team's tenant by its name.
 func (s *Service) Tenant(ctx context.Context, p access.Principal, in contract.TenantPath) (contract.Tenant, error) {
 	tx := s.DB.Read(ctx)
 	row, _, err := access.Tenant(tx, p, in.Tenant, access.TenantRead)
@@ -72,7 +72,7 @@ func (s *Service) Tenant(ctx context.Context, p access.Principal, in contract.Te
 	return tenantNow(tx, row)
 }
 
-// CreateTenant creates a tenant in a team of the principal's.
+// CreateTenant creates a tenant in one of the principal's teams.
 func (s *Service) CreateTenant(
 	ctx context.Context, p access.Principal, request contract.TenantCreation,
 ) (contract.Tenant, error) {

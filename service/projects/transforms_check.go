@@ -16,8 +16,8 @@ import (
 	"postern/platform/fault"
 )
 
-// CheckTransforms returns what is wrong with transforms, below a pointer. It removes the spaces around
-// names and values, and types that say nothing.
+// CheckTransforms returns the mistakes in transforms, below a pointer. It removes spaces around names and values, and
+// types that have no effect.
 func CheckTransforms(prefix string, in *snapshot.Transforms) []fault.Field {
 	header := func(fixed func(string) bool) checkEntry {
 		return func(operation, name, value string) (code, detail string) {
@@ -39,7 +39,7 @@ func CheckTransforms(prefix string, in *snapshot.Transforms) []fault.Field {
 	)
 }
 
-// checkBody returns what is wrong with changes of responses' bodies.
+// checkBody returns the mistakes in changes of response bodies.
 func checkBody(at string, in *snapshot.BodyChanges) []fault.Field {
 	wrong := checkChanges(at, &in.Changes, strings.Clone, func(operation, name, value string) (code, detail string) {
 		code, detail = wrongMember(operation, name, value)
@@ -81,7 +81,7 @@ var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9
 // mostDigits is the number of digits with which Kong writes numbers.
 const mostDigits = 14
 
-// wrongTyped returns what is wrong with a value of a type.
+// wrongTyped returns the mistake in a value of a type, "" for none.
 func wrongTyped(kind, value string) (code, detail string) {
 	switch kind {
 	case snapshot.JSONString:
@@ -102,7 +102,7 @@ func wrongTyped(kind, value string) (code, detail string) {
 	return "", ""
 }
 
-// wrongMember returns what is wrong with an entry for bodies, "" for nothing.
+// wrongMember returns the mistake in an entry for bodies, "" for none.
 func wrongMember(operation, name, value string) (code, detail string) {
 	wrongName := func(text string) bool {
 		return text == "" || len(text) > maxChangedHeader || strings.ContainsAny(text, ` :"\`) ||
@@ -130,11 +130,11 @@ func isPlainText(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
-// checkEntry returns what is wrong with an entry of an operation, "" for nothing.
+// checkEntry returns the mistake in an entry of an operation, "" for none.
 type checkEntry func(operation, name, value string) (code, detail string)
 
-// checkChanges returns what is wrong with changes. at is the pointer of an operation's list; names are
-// the same if what same returns for them is.
+// checkChanges returns the mistakes in changes. at is the pointer of an operation's list; names are the same if what
+// same returns for them is.
 func checkChanges(at string, in *snapshot.Changes, same func(string) string, check checkEntry) (wrong []fault.Field) {
 	for _, operation := range []struct {
 		name string
@@ -170,7 +170,7 @@ func checkChanges(at string, in *snapshot.Changes, same func(string) string, che
 
 var changedHeader = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
 
-// wrongChange returns what is wrong with an entry of an operation, "" for nothing.
+// wrongChange returns the mistake in an entry of an operation, "" for none.
 func wrongChange(operation, name, value string, fixed func(string) bool) (code, detail string) {
 	code, detail = wrongChangedHeader(name, fixed)
 	switch {
@@ -207,7 +207,7 @@ func wrongChangedHeader(name string, fixed func(string) bool) (code, detail stri
 	return "", ""
 }
 
-// wrongArgument returns what is wrong with an entry for the query, "" for nothing.
+// wrongArgument returns the mistake in an entry for the query, "" for none.
 func wrongArgument(operation, name, value string) (code, detail string) {
 	wrongName := func(text string) bool {
 		return text == "" || len(text) > maxChangedHeader || strings.Contains(text, "$(") ||
@@ -237,7 +237,7 @@ func wrongHeaderValue(value string) (code, detail string) {
 	return wrongLiteral(value)
 }
 
-// wrongLiteral returns what is wrong with a value whose characters are allowed.
+// wrongLiteral returns the mistake in a value whose characters are allowed.
 func wrongLiteral(value string) (code, detail string) {
 	switch {
 	case len(value) > maxTransformValue:

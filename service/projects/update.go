@@ -32,7 +32,7 @@ func checkFallbackOwner(owner string) []fault.Field {
 	return []fault.Field{wrong}
 }
 
-// UpdateVersion changes the name of a version, and which calls to it are served.
+// UpdateVersion changes the name and the access policy of a version.
 func (s *Service) UpdateVersion(
 	ctx context.Context, p access.Principal, in contract.VersionUpdate,
 ) (contract.Version, error) {

@@ -64,7 +64,7 @@ func environmentToRead(
 	return environment, err
 }
 
-// UpstreamHeader finds a header of an environment by its name, in any case.
+// UpstreamHeader finds a header of an environment by its name, ignoring case.
 func (s *Service) UpstreamHeader(
 	ctx context.Context, p access.Principal, in contract.UpstreamHeaderPath,
 ) (contract.UpstreamHeader, error) {
@@ -80,8 +80,8 @@ func (s *Service) UpstreamHeader(
 	return contract.UpstreamHeader{}, fmt.Errorf("projects: upstream header %s: %w", in.Name, access.NotFound())
 }
 
-// SetUpstreamHeader sets a header of an environment, or replaces its value. From the next
-// call on the upstream gets it, and what callers send under that name is removed.
+// SetUpstreamHeader sets a header of an environment, or replaces its value. From the next call on, the upstream gets
+// it, and callers' headers with that name are removed.
 func (s *Service) SetUpstreamHeader(
 	ctx context.Context, p access.Principal, in contract.UpstreamHeaderUpdate,
 ) (contract.UpstreamHeader, error) {
@@ -273,11 +273,11 @@ func sameOrigin(a, b string) bool {
 	return errX == nil && errY == nil && x.Scheme == y.Scheme && x.Host == y.Host
 }
 
-// Unsealer opens the sealed values of snapshots for the gateway. It needs no database: a
-// snapshot has the wrapped data keys of its values.
+// Unsealer decrypts the sealed values of snapshots for the gateway. It needs no database, because snapshots contain the
+// wrapped data keys of their values.
 type Unsealer struct{ Vault *secrets.Vault }
 
-// HeaderValue opens the value of an environment's header.
+// HeaderValue decrypts the value of an environment's header.
 func (u Unsealer) HeaderValue(p *snapshot.Project, environmentID string, h snapshot.UpstreamHeader) (string, error) {
 	value, err := u.Vault.Open(dataKeys(p.DataKeys), UpstreamHeaderPlace(environmentID, h.Name), h.Sealed)
 	return value.Reveal(), err

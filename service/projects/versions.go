@@ -204,8 +204,8 @@ func (s *Service) Environment(
 	return shownEnvironment(s.Addresses, project.Name, version.Name, row), nil
 }
 
-// CreateEnvironment adds an environment to a version. Keys that are limited to environments of
-// that name open it.
+// CreateEnvironment adds an environment to a version. Keys that are limited to environments of that name are valid for
+// it.
 func (s *Service) CreateEnvironment(
 	ctx context.Context, p access.Principal, request contract.EnvironmentCreation,
 ) (contract.Environment, error) {

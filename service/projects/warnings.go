@@ -20,7 +20,7 @@ const (
 	WarnUnknownGroup   = "unknown_group"
 )
 
-// Warnings returns what may surprise in the access policies of a project's versions.
+// Warnings returns warnings about surprising effects of the access policies of a project's versions.
 func (s *Service) Warnings(ctx context.Context, p access.Principal, ref string) ([]contract.Warning, error) {
 	tx := s.DB.Read(ctx)
 	row, err := access.Project(tx, p, ref, access.ProjectRead)

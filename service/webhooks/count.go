@@ -9,7 +9,7 @@ import (
 	"postern/service/access"
 )
 
-// DeliveredLastDay counts what was sent to a webhook in the last 24 hours, or is on its way.
+// DeliveredLastDay counts a webhook's deliveries in the last 24 hours, including pending ones.
 func (s *Service) DeliveredLastDay(ctx context.Context, p access.Principal, id string) (int64, error) {
 	tx := s.DB.Read(ctx)
 	row, err := find(tx, p, id, access.WebhookRead)

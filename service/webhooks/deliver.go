@@ -29,7 +29,7 @@ const (
 	// disableAfter is how long every delivery has to fail before a webhook is disabled.
 	disableAfter = 5 * 24 * time.Hour
 
-	// maxAnswer bounds what is kept of the body of an answer, in bytes.
+	// maxAnswer bounds the part of an answer's body that is kept, in bytes.
 	maxAnswer = 1024
 
 	// KeepFor is how long a finished delivery is kept.

@@ -1,9 +1,8 @@
 // Package federated lists the identity providers that the dashboard signs people in
 // with: an OpenID Connect issuer and GitHub, as the operator configures them.
 //
-// It owns how a callback's query is judged, which policy the dashboard has, and the
-// texts of its refusals. It leaves the protocols to platform/federation, accounts to
-// package accounts, and browsers to the handlers.
+// It owns the validation of a callback's query, the policy of the dashboard, and the texts of its refusals. It leaves
+// the protocols to platform/federation, accounts to package accounts, and browsers to the handlers.
 package federated
 
 import (
@@ -37,9 +36,8 @@ type Provider interface {
 	Issuer() string
 	// AuthorizeURL returns the URL that the browser is sent to.
 	AuthorizeURL(ctx context.Context, attempt federation.Attempt) (string, error)
-	// Complete judges the query that the browser brought to the callback, and returns who
-	// signed in. Unauthenticated sign_in_failed or sign_in_cancelled, Forbidden
-	// email_unverified, Unavailable provider_unreachable.
+	// Complete validates the query of the callback, and returns who signed in. Unauthenticated sign_in_failed or
+	// sign_in_cancelled, Forbidden email_unverified, Unavailable provider_unreachable.
 	Complete(ctx context.Context, attempt federation.Attempt, query url.Values) (federation.Identity, error)
 }
 

@@ -68,9 +68,9 @@ func (m microsoft) discoveredAt(s *Set, c Config) (issuer, name string) {
 	return issuer, ""
 }
 
-// Inspect tests what can be tested of a provider without a user: its discovery document, its keys, and whether it
-// accepts the client. For that it sends the token endpoint a code that was never issued. It neither reads nor writes
-// the documents that are kept for sign-ins, so that a test sees the provider as it is now and changes nothing.
+// Inspect tests a provider as far as possible without a user: its discovery document, its keys, and whether it accepts
+// the client. For that it sends the token endpoint a code that was never issued. It neither reads nor writes the
+// documents that are kept for sign-ins, so that a test sees the provider as it is now and changes nothing.
 func (s *Set) Inspect(ctx context.Context, c Config) diagnosis.Report {
 	var report diagnosis.Report
 	ctx, stop := context.WithTimeout(ctx, inspectWithin)
@@ -180,7 +180,7 @@ func (s *Set) inspectKeys(ctx context.Context, at string, report *diagnosis.Repo
 
 const maxInspectedKeys = 100
 
-// inspected reads the JSON at an address, and returns what is wrong with it, "" if nothing is.
+// inspected reads the JSON at an address, and returns its mistake, "" for none.
 func (s *Set) inspected(ctx context.Context, at string, into any) string {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {

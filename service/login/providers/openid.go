@@ -40,8 +40,8 @@ type failedDiscovery struct {
 	until time.Time
 }
 
-// discover returns an issuer's document (OpenID Connect Discovery 1.0, 4). name is the
-// issuer that the document must state, "" for the one that is asked.
+// discover returns an issuer's document (OpenID Connect Discovery 1.0, 4). name is the issuer that the document must
+// state, "" for the one that is contacted.
 func (s *Set) discover(ctx context.Context, c Config, issuer, name string) (discovery, error) {
 	found, err := s.document(ctx, c, issuer, name)
 	if err != nil {

@@ -41,7 +41,7 @@ type Config struct {
 	ClientSecret secrets.Secret
 	Issuer       string // "" is the provider's own address; see Traits
 	Scopes       []string
-	Audience     string   // the API that access tokens are asked for; only of auth0
+	Audience     string   // the API that access tokens are requested for; only for auth0
 	ResponseMode string   // Query or FormPost; "" is Query
 	Domains      []string // of addresses that the team declares it authoritative for; see TakesDomains
 	RedirectURI  string   // registered with the provider
@@ -109,7 +109,7 @@ func (t Traits) StatesClaims() bool { return t.HasIDToken || len(t.Claims) > 0 }
 // kind is one kind of provider.
 type kind interface {
 	traits() Traits
-	// endpoint returns where the browser is sent and where codes are exchanged.
+	// endpoint returns the addresses for authorization and for the exchange of codes.
 	endpoint(ctx context.Context, s *Set, c Config) (oauth2.Endpoint, error)
 	// parameters returns what its authorization endpoint takes of a request's prompt and hints.
 	parameters(Request) []oauth2.AuthCodeOption
@@ -202,8 +202,7 @@ func (s *Set) AuthorizeURL(ctx context.Context, c Config, r Request) (string, er
 	return s.relyingParty(c).AuthorizeURL(endpoint, r.attempt(c), options...), nil
 }
 
-// Complete exchanges the code that a provider gave, and returns who it stands for and
-// the provider's tokens.
+// Complete exchanges a provider's code, and returns the identity that it stands for and the provider's tokens.
 func (s *Set) Complete(
 	ctx context.Context, c Config, r Request, answer Response,
 ) (federation.Identity, Tokens, error) {

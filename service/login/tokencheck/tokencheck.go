@@ -1,10 +1,9 @@
 // Package tokencheck asks the issuer of a token about it, once for each call that
 // presents the token.
 //
-// It owns request and answer on the wire: bounds, redirects that are not followed, which
-// answers count as none, and token introspection (RFC 7662). It leaves to its callers
-// which issuer is asked about a token, and to login/providers the requests of single kinds
-// of provider. Tokens are not kept, and errors quote neither tokens, addresses nor answers.
+// It owns request and answer on the wire: bounds, redirects that are not followed, which answers count as none, and
+// token introspection (RFC 7662). It leaves to its callers the choice of a token's issuer, and to login/providers the
+// requests of single kinds of provider. Tokens are not kept, and errors quote neither tokens, addresses nor answers.
 package tokencheck
 
 import (
@@ -21,7 +20,7 @@ import (
 	"postern/platform/exactjson"
 )
 
-// The reasons for which a token is not accepted. Each error wraps one of them.
+// The reasons why a token isn't accepted. Each error wraps one of them.
 var (
 	ErrRefused      = errors.New("the token isn't valid here")
 	ErrUnavailable  = errors.New("the issuer is unavailable")
