@@ -18,7 +18,7 @@ var destroys = regexp.MustCompile(
 // confirming are the fields of a body that confirm.
 var confirming = regexp.MustCompile(`&?(confirm|typed_name)=\w+`)
 
-// undone are the forms among them that ask in another way. They have their own test.
+// undone are forms that ask in another way. They have their own test.
 var undone = map[string]string{
 	"/account/delete": "it asks for the email address and the password of the account; see TestAccount_delete",
 }

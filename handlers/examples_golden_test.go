@@ -19,7 +19,7 @@ import (
 	"postern/testkit/state"
 )
 
-// example is what was sent to an operation and what it answered.
+// example is a request to an operation and its answer.
 type example struct {
 	Request json.RawMessage `json:"request,omitempty"`
 	Answer  json.RawMessage `json:"answer,omitempty"`

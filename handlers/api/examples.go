@@ -9,7 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// examplesJSON has the examples of operations by their ids: what a test server was sent, and what it answered
+// examplesJSON has the examples of operations by their IDs: requests to a test server, and its answers
 // (TestExamples_golden in package handlers).
 //
 //go:embed examples.json

@@ -10,7 +10,7 @@ import (
 )
 
 // oneOperation is the API of one operation. It decodes null only where the schema of the operation's body accepts it.
-// huma takes null for a member that may be left out, whatever its schema says, so that the handler cannot tell one
+// huma accepts null for a member that may be left out, whatever its schema says, so that the handler can't tell one
 // from the other.
 type oneOperation struct {
 	huma.API
@@ -37,7 +37,7 @@ func (o *oneOperation) body() *huma.Schema {
 	return o.resolved(o.declared.RequestBody.Content["application/json"].Schema)
 }
 
-// resolved returns what a schema refers to, or itself.
+// resolved returns the schema that a schema refers to, or itself.
 func (o *oneOperation) resolved(schema *huma.Schema) *huma.Schema {
 	for schema != nil && schema.Ref != "" {
 		schema = o.OpenAPI().Components.Schemas.SchemaFromRef(schema.Ref)

@@ -129,7 +129,7 @@ func (h *Handler) projectRoutes(api huma.API) {
 	serveNone(h, api, contract.DeleteKeyType, h.Projects.DeleteKeyType)
 }
 
-// upstreamRoutes adds the health of upstreams, and what they recognize a project's calls by.
+// upstreamRoutes adds the health of upstreams, and the credentials by which they recognize a project's calls.
 func (h *Handler) upstreamRoutes(api huma.API) {
 	serve(h, api, contract.CheckTarget, h.Diagnostics.Target)
 	serve(h, api, contract.TestTokenIssuer, h.Diagnostics.Issuer)

@@ -6,7 +6,7 @@ import (
 	"postern/core/contract"
 )
 
-// ruleRoutes adds the rules of a version, and what was counted of them.
+// ruleRoutes adds the rules of a version, and their counts.
 func (h *Handler) ruleRoutes(api huma.API) {
 	serveTagged(h, api, contract.GetRules, h.Projects.Rules)
 	serveTagged(h, api, contract.SetRules, h.Projects.SetRules)

@@ -79,7 +79,7 @@ func (r *route) serves(answer reflect.Type) {
 func addRule[In any](r *route, carryOut func(context.Context, access.Principal, In) (any, error)) {
 	huma.Register(r.one, r.operation, func(ctx context.Context, in *In) (*answer, error) {
 		return r.carryOut(ctx, func(who access.Principal) (any, error) {
-			request := *in // it may be asked again
+			request := *in // it may be called again
 			takeIfMatch(&request)
 			return carryOut(ctx, who, request)
 		})

@@ -69,7 +69,7 @@ func tagOf(path string) string {
 	return ""
 }
 
-// tagTexts say what the operations of each tag are about.
+// tagTexts describes the operations of each tag.
 var tagTexts = map[string]string{
 	"API scopes":  "Scopes that app clients can request, and the audience of a project's tokens.",
 	"Account":     "Your account.",

@@ -40,7 +40,7 @@ type Handler struct {
 	Languages *Languages // nil for the embedded ones
 }
 
-// Languages are those of the pages.
+// Languages are the languages of the pages.
 type Languages = pages.Languages
 
 // LoadLanguages returns the embedded languages and those of the files in a directory, "" for

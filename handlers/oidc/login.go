@@ -216,7 +216,7 @@ func (h *Handler) takeCallback(c *gin.Context) (login.Outcome, string, error) {
 	return arrived, attempt, err
 }
 
-// afterCallback leads to what follows a provider's answer, or shows why it was refused.
+// afterCallback redirects to the step after a provider's answer, or shows why the answer was refused.
 func (h *Handler) afterCallback(c *gin.Context, arrived login.Outcome, attempt string, err error) (web.Answer, error) {
 	if err != nil {
 		return h.loginFailed(c, err, attempt)

@@ -16,7 +16,7 @@ type CORSForm struct {
 	Revision, age string
 }
 
-// CORSFormOf returns the form with what is saved.
+// CORSFormOf returns the form with the saved values.
 func CORSFormOf(c contract.SavedCORS) CORSForm {
 	form := CORSForm{CORS: c.CORS, Revision: c.ETag}
 	if c.MaxAge != nil {
@@ -25,7 +25,7 @@ func CORSFormOf(c contract.SavedCORS) CORSForm {
 	return form
 }
 
-// Fill shows a form with what is wrong.
+// Fill shows a form with its mistakes.
 func (f CORSForm) Fill(m *ui.CORS, apps []string, wrong *Errors) {
 	m.SavedCORS = contract.SavedCORS{CORS: f.CORS, FromApps: apps, ETag: f.Revision}
 	m.AllMethods, m.Age = rules.CORSMethods, f.age
@@ -58,7 +58,7 @@ func (f CORSForm) Value() contract.CORS {
 	return f.CORS
 }
 
-// CompareWith shows the form next to what was saved since it was opened.
+// CompareWith shows the form next to the values that were saved since it was opened.
 func (f CORSForm) CompareWith(m *projects.Conflict, saved contract.SavedCORS) {
 	yours, theirs := CORSForm{CORS: f.Value(), age: f.age}, CORSFormOf(saved)
 	for _, row := range []struct {

@@ -36,8 +36,8 @@ var diagnosisSteps = map[string]string{
 	"callback":    "Callback URL",
 }
 
-// Diagnosed shows a report, or why there is none. status is that of the page. An error that isn't a refusal of the test
-// itself is returned.
+// Diagnosed shows a report, or why there is none. status is the page's status. An error that isn't a refusal of the
+// test itself is returned.
 func Diagnosed(id, title string, r contract.Diagnosis, err error) (m projects.Diagnosis, status int, _ error) {
 	m = projects.Diagnosis{ID: id, Title: title, Outcome: diagnosisBadges[r.Outcome]}
 	switch fault.KindOf(err) {

@@ -17,9 +17,9 @@ func (v *Visit) Condition() contract.Condition {
 	return contract.Condition{IfMatch: v.Posted("revision")}
 }
 
-// Fill sets members of the body of a request, by their JSON names, to what the form has under these names. A member
-// that the page doesn't name stays unchanged, whatever is sent. Space around a text is left out, and a text
-// for a name becomes one.
+// Fill sets members of the body of a request, by their JSON names, to the form's values with these names. A member that
+// the page doesn't name stays unchanged, whatever is sent. Space around a text is left out, and a text for a name
+// becomes one.
 func (v *Visit) Fill(body any, members ...string) {
 	into := reflect.ValueOf(body).Elem()
 	for _, m := range membersOf(into.Type(), members) {

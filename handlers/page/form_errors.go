@@ -66,7 +66,7 @@ func (m *Errors) TakeLines(pointer string, lines []string) string {
 	return strings.Join(found, " ")
 }
 
-// PlacedLine is a line of a field, with the pointers of what it became in the body.
+// PlacedLine is a line of a field, with the pointers of its members in the body.
 type PlacedLine struct {
 	Number   int // in the field, from 1
 	Pointers []string
@@ -92,10 +92,10 @@ func (m *Errors) TakePlaced(lines []PlacedLine) string {
 	return LineMistakes(found)
 }
 
-// LineMistake is what is wrong with a line of a field.
+// LineMistake is a mistake in a line of a field.
 func LineMistake(number int, detail string) string { return fmt.Sprintf("Line %d: %s", number, detail) }
 
-// LineMistakes lists what is wrong with the first lines of a field, and says whether there are more. It doesn't count
+// LineMistakes lists the mistakes in the first lines of a field, and says whether there are more. It doesn't count
 // them, because a rule lists at most fault.MaxFields.
 func LineMistakes(found []string) string {
 	if len(found) > mostLines {

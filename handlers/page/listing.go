@@ -30,12 +30,12 @@ type Listing struct {
 	Search  string // what q looks in; "" for lists without a search
 	Orders  []ListOrder
 	Filters []ListFilter
-	Scope   []string // other names in the query, which say what the list is of
+	Scope   []string // other names in the query, which select the list
 	Form    string   // id of the page's own form for the filters, "" for lists without one
 	Size    int      // rows of a page, 0 for the usual number
 
 	Query   url.Values // without the prefix
-	unknown []string   // what the query requests and the list does not offer, such as `sort "price"`
+	unknown []string   // requests of the query that the list doesn't support, such as `sort "price"`
 
 	Bar bool // the search and the filters are shown even if the list is short
 }
@@ -233,7 +233,7 @@ func ListView[T any](l *Listing, found models.List[T]) ui.List {
 	return m
 }
 
-// total says how many rows there are, such as 50 of 312 keys; "" where it is not known.
+// total says how many rows there are, such as 50 of 312 keys; "" if that isn't known.
 func (l *Listing) total(rows int, all int64, atLeast bool) string {
 	switch things := english.PluralWord(int(all), l.One, ""); {
 	case all == 0:
@@ -268,7 +268,7 @@ func (l *Listing) menus() []ui.Filter {
 	return out
 }
 
-// columns link each order; that of the one in force turns it round.
+// columns link each order; the link of the current one reverses it.
 func (l *Listing) columns() []ui.Column {
 	now, desc := l.order()
 	var out []ui.Column
@@ -291,7 +291,7 @@ func (l *Listing) columns() []ui.Column {
 	return out
 }
 
-// PagingSize is how many things a page lists of what is loaded as a whole. Each takes about 1 KB of HTML.
+// PagingSize is how many items a page lists if the whole list is loaded. Each takes about 1 KB of HTML.
 const PagingSize = 100
 
 // PageOf returns which of count things a page shows, from and to, and how to come to the others. page is the number in

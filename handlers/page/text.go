@@ -32,7 +32,7 @@ func NoticesOf(list []contract.Warning) (texts []string) {
 	return texts
 }
 
-// RoleText says what a role in a team may do.
+// RoleText describes the rights of a role in a team.
 func RoleText(role string) string {
 	return map[access.Role]string{
 		access.Owner: "Owners can do everything, including managing members and permanently deleting projects.",

@@ -1,6 +1,5 @@
-// Package web holds what the surfaces of the control plane share: the middleware of all
-// routes, credentials and sessions, cookies, form nonces, and errors as JSON (RFC 9457)
-// or as a page.
+// Package web has the code that the control plane's surfaces share: the middleware of all routes, credentials and
+// sessions, cookies, form nonces, and errors as JSON (RFC 9457) or as a page.
 //
 // It owns how a caller is authenticated and how an error becomes a status code
 // (problem.go). It leaves routes and bodies to the surfaces (handlers/api,

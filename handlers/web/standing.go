@@ -84,7 +84,7 @@ func waitForRefusal(ctx context.Context, check func(context.Context) error) bool
 	}
 }
 
-// isRefusal reports whether a check failed because of what it found, and not because it could not look.
+// isRefusal reports whether a check failed because of its result, rather than because it couldn't run.
 func isRefusal(err error) bool {
 	kind := fault.KindOf(err)
 	return kind != fault.Internal && kind != fault.Unavailable

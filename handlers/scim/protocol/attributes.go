@@ -65,7 +65,7 @@ const (
 	serverSet        // an attribute that the server alone sets
 )
 
-// find returns what a path leads to. It refuses one that leads to nothing.
+// find returns the attribute at a path. It refuses a path without one.
 func (k kind) find(p path) (target, error) {
 	unknown := invalid("invalidPath", quoted(p)+" isn't an attribute of a "+k.name+".")
 	if of, ok := extensions[p.schema]; ok && k.name == "User" {

@@ -59,7 +59,7 @@ func parsePath(text string) (path, error) {
 	return out, err
 }
 
-// parseFilter parses a filter. There is none in an empty text: nil.
+// parseFilter parses a filter. It returns nil for an empty text.
 func parseFilter(text string) (*filter, error) {
 	p := &parser{text: strings.TrimSpace(text), kind: "invalidFilter"}
 	if p.text == "" {
@@ -264,7 +264,7 @@ func (p *parser) comparison() (*filter, error) {
 	return out, err
 }
 
-// value parses what an attribute is compared with. Entra ID writes True and False.
+// value parses the value with which an attribute is compared. Entra ID writes True and False.
 func (p *parser) value() (any, error) {
 	rest := p.text[p.at:]
 	end := strings.IndexAny(rest, " )]")

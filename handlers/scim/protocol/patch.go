@@ -57,7 +57,7 @@ func parsePatch(raw []byte) ([]operation, error) {
 
 // change is the resource that the attributes of a request are applied to.
 type change interface {
-	// apply applies an operation to what a path of stored attributes leads to.
+	// apply applies an operation to the stored attribute at a path.
 	apply(op string, p path, value json.RawMessage) error
 	// unkept notes an attribute that is not stored.
 	unkept(name string)
@@ -103,7 +103,7 @@ func applyPatch(raw []byte, of kind, to change) error {
 }
 
 // applyAll applies an operation to each member of an object. Entra ID uses paths as names too. Attributes that the
-// server sets are skipped (RFC 7644, 3.3 and 3.5.1), because clients send back what they were answered.
+// server sets are skipped (RFC 7644, 3.3 and 3.5.1), because clients send back the answers that they got.
 func applyAll(op string, members map[string]json.RawMessage, of kind, to change) error {
 	seen := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
