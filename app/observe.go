@@ -54,8 +54,8 @@ func (o connObserver) Observe(out gateway.Outcome) {
 	o.recorder.Observe(usage.Call(out))
 }
 
-// targets returns what the gateway of this process knows of targets. The conversion fails to compile if the types
-// differ.
+// targets returns the health of targets according to this process's gateway. The conversion fails to compile if the
+// types differ.
 func (a *App) targets() []usage.TargetHealth {
 	all := a.plane.Health()
 	out := make([]usage.TargetHealth, len(all))
@@ -78,7 +78,7 @@ func openAccessLog(c config.Config, log *slog.Logger) (*accesslog.Log, error) {
 	})
 }
 
-// closeAccessLog writes what is left of the access log, and closes it.
+// closeAccessLog writes the remaining lines of the access log, and closes it.
 func (a *App) closeAccessLog() error {
 	if a.accessLog == nil {
 		return nil
@@ -117,7 +117,7 @@ func (a *App) newMetrics(version string, queue *jobs.Queue) *metrics.Metrics {
 	return metrics.New(sources)
 }
 
-// measuredTargets returns what the gateway of this process knows of targets, for metrics.
+// measuredTargets returns the health of targets according to this process's gateway, for metrics.
 func (a *App) measuredTargets() []metrics.Target {
 	all := a.plane.Health()
 	out := make([]metrics.Target, len(all))

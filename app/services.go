@@ -66,7 +66,7 @@ type serviceDeps struct {
 	guard       *egress.Guard
 	queue       *jobs.Queue
 	zips        exports.Store
-	changed     func(context.Context) // brings a committed change to the gateway
+	changed     func(context.Context) // applies a committed change to the gateway
 	recorder    *usage.Recorder
 	streams     []*audit.Stream  // of the audit log
 	names       *certs.Directory // of certificates of custom host names, nil for none

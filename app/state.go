@@ -103,7 +103,7 @@ func refuseTableless(ctx context.Context, c config.Config, db *models.DB) error 
 	}
 	lag, err := migrations.Behind(ctx, db.SQL(), db.Dialect())
 	if err != nil || lag != migrations.LacksAll {
-		return nil //nolint:nilerr // reading its schema says what is wrong
+		return nil //nolint:nilerr // reading its schema reports the mistake
 	}
 	return lostDatabaseError(c, "doesn't have Postern's tables", "move it away and ")
 }

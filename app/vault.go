@@ -15,8 +15,8 @@ import (
 // dataKeyPage is how many data keys are rewrapped in one transaction.
 const dataKeyPage = 100
 
-// openVault reads the key-encryption keys. A gateway alone can have gateway keys, and creates
-// no key: it would be another one than that of the database.
+// openVault reads the key-encryption keys. A gateway alone can have gateway keys, and creates no key: it would be
+// another one than the database's.
 func openVault(c config.Config) (*secrets.Vault, error) {
 	keys, from := c.SecretsKey, secretsFrom(c)
 	if keys == "" {

@@ -98,7 +98,7 @@ func Address(server string) (string, error) {
 	return u.Scheme + "://" + strings.ToLower(u.Host) + strings.TrimRight(u.EscapedPath(), "/"), nil
 }
 
-// get reads what is at a path into a pointer.
+// get reads the resource at a path into a pointer.
 func (c *Client) get(ctx context.Context, query string, segments []string, into any) error {
 	response, err := c.send(ctx, http.MethodGet, nil, query, segments)
 	if err != nil {

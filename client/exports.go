@@ -89,8 +89,8 @@ func unready(e contract.Export) error {
 	return fault.New(fault.Conflict, "export_"+e.State, "The state of the export %s is %s.", e.ID, e.State)
 }
 
-// Download writes the zip of a ready export to w and compares its size and SHA-256
-// with those of the export. After an error, the caller discards what was written.
+// Download writes the zip of a ready export to w and compares its size and SHA-256 with those of the export. After an
+// error, the caller has to discard the output.
 func (c *Client) Download(ctx context.Context, e contract.Export, w io.Writer) error {
 	sum := sha256.New()
 	// By its id, not by download_url: the token must reach only its own server. One byte more than announced, so that a

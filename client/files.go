@@ -57,7 +57,7 @@ func (c *Client) Patient() *Client {
 }
 
 // Download carries out an operation whose answer is a file, and writes it to w. It reads at most that many bytes,
-// unless that is 0, and returns how many. After an error, the caller discards what was written.
+// unless that is 0, and returns how many. After an error, the caller has to discard the output.
 func Download[In any](
 	ctx context.Context, c *Client, op *contract.Op[In, contract.File], in In, w io.Writer, most int64,
 ) (int64, error) {

@@ -126,7 +126,8 @@ func ListAt(ctx context.Context, c *Client, path string) ([]Listed, error) {
 	return append(p.Items, p.Rules...), err
 }
 
-// Check reads what is at a path of the API, whose segments are escaped with Segment, and returns the server's error.
+// Check reads the resource at a path of the API, whose segments are escaped with Segment, and returns the server's
+// error.
 func Check(ctx context.Context, c *Client, path string) error {
 	segments, err := segmentsOf(path)
 	if err != nil {

@@ -59,8 +59,7 @@ func (q *Queue) EnqueuePurge(ctx context.Context, tx *models.Tx) error {
 	return nil
 }
 
-// Counts returns the number of jobs by River's state of them. River keeps finished
-// jobs for a day.
+// Counts returns the number of jobs by their state in River. River keeps finished jobs for a day.
 func (q *Queue) Counts(ctx context.Context) (map[string]int64, error) {
 	rows, err := q.db.ReadSQL().QueryContext(ctx, "SELECT state, count(*) FROM river_job GROUP BY state")
 	if err != nil {

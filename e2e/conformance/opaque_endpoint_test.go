@@ -53,7 +53,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer(w, r)
 }
 
-// take returns what was asked since the last time.
+// take returns the questions since the last call.
 func (e *endpoint) take() []question {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -50,7 +50,7 @@ func Compare(t testing.TB, path, got string) {
 }
 
 // CompareDir compares files, by their names with slashes, with those below dir. Each has .golden behind its name there.
-// A file below dir that is not among them is left over: it fails the test, and an update removes it.
+// Any other file below dir is left over: it fails the test, and an update removes it.
 func CompareDir(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	expected := map[string]bool{}

@@ -86,8 +86,7 @@ func (r *run) report(w io.Writer) {
 	}
 }
 
-// reportLoad says what was asked for and what was reached. Neither fails a run: other programs may have
-// used the machine.
+// reportLoad reports the requested and the reached load. Neither fails a run: other programs may have used the machine.
 func (r *run) reportLoad(w io.Writer) {
 	var calls, missed int
 	for _, p := range r.phases.order {

@@ -34,8 +34,8 @@ const (
 	callers  = 4096 // enough for what arrives while a gateway is frozen
 	changers = 48
 
-	// saturating callers find out what the machine carries. Twice as many calls under way mean that it no
-	// longer carries what is asked for.
+	// saturating callers find out what the machine carries. Twice as many calls under way mean that it no longer
+	// carries the requested load.
 	saturating = 256
 
 	// unreached is more calls a second than any machine carries: their limits are never reached.
