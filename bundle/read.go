@@ -14,7 +14,7 @@ import (
 // Contents is the project in a verified archive. The archive has to stay open as long as Contents is used.
 type Contents struct {
 	Report
-	// Project is the state that the documents describe. It has no secrets, because the archive has none.
+	// Project is the state that the documents describe. It has no secrets, because the archive doesn't contain any.
 	Project *snapshot.Project
 
 	build *Build

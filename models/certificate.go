@@ -21,7 +21,7 @@ type Certificate struct {
 	Problem    string    // why the last attempt failed
 	Holder     string    // the replica that is obtaining it, "" for none
 	HeldUntil  *time.Time
-	Challenge  string // the token that every replica presents meanwhile
+	Challenge  string // the token that every replica presents during the attempt
 	UpdatedAt  time.Time
 }
 

@@ -23,7 +23,7 @@ type LoginAttempt struct {
 	CodeChallenge string // "" for none
 	Prompt        string // the client's, "" for none
 	HintUser      string // of the request's ID token hint, "" for none
-	LinkUser      string // end user to whom the provider is linked, "" for a sign-in
+	LinkUser      string // end user that the provider gets linked to, "" for a sign-in
 	// InvitationHash is the hash of the invitation link with which the sign-in began, nil for none.
 	InvitationHash Digest
 	UserAgent      string         // of the browser, shortened

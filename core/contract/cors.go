@@ -3,8 +3,8 @@ package contract
 import "net/http"
 
 // CORS says from which origins browsers may call a project, or call it with credentials of a tenant (Fetch standard,
-// "CORS protocol"). If a project has no CORS, its upstreams decide. If a tenant has none, the projects that serve it
-// decide.
+// "CORS protocol"). If a project has no CORS, its upstreams decide. If a tenant doesn't have one, the projects that
+// serve it decide.
 type CORS struct {
 	Origins        []string `json:"origins" flag:",list" doc:"Allowed origins, such as https://app.example.com or capacitor://localhost. * alone allows every origin"`
 	AppOrigins     bool     `json:"app_origins" doc:"Also allow the origins of your app clients' redirect URIs"`

@@ -103,8 +103,7 @@ func (r *Realm) frozen(owner string) bool {
 	return barred && !deleted
 }
 
-// FallbackOwnerOf returns the owner for whom a call without a key is counted if its verified token names the tenant; ""
-// for none.
+// FallbackOwnerOf returns the owner of calls without a key whose verified token names the tenant; "" for none.
 func (r *Realm) FallbackOwnerOf(tenantID string) string {
 	if owner := r.tenants[tenantID]; owner != "" {
 		return owner

@@ -290,7 +290,7 @@ for line in io.lines("../../../../core/policy/testdata/key_states.jsonl") do
     end
     local seen = call("moved", lines, with)
     equal(seen.body and seen.body:match('"code":"([a-z_]+)"') or "", row.code, "code")
-    equal(seen.body ~= nil and seen.body:find("This token", 1, true) ~= nil, row.asked, "read as a token")
+    equal(seen.body ~= nil and seen.body:find("This token", 1, true) ~= nil, row.introspected, "read as a token")
     if row.code == "" then
       equal(value(seen, "Authorization") or "", fill(row.authorization), "Authorization of the upstream")
     end
