@@ -229,6 +229,7 @@ var fields = map[string]shown{
 	"Directory.Approvals":  {snapshot.FeatureSignupPolicy, "apr_full"},
 	"Directory.Groups":     {snapshot.FeatureUserGroup, "grp_full"},
 	"Directory.Users":      {snapshot.FeatureUsers, `"users": 1`},
+	"Directory.Consents":   {snapshot.FeatureConsents, `"consents": 1`},
 
 	"Approval.ID":        {snapshot.FeatureSignupPolicy, "apr_full"},
 	"Approval.Kind":      {snapshot.FeatureSignupPolicy, `"kind": "domain"`},

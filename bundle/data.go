@@ -115,7 +115,7 @@ var dataTable = Table{
 		Note: "The name that the upstream's certificate must be valid for is in project-config.json."}},
 	snapshot.FeatureHostHeader: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The Host header for calls to the upstream is in project-config.json."}},
-	snapshot.FeatureRoute: {{Reason: "document", Status: Exact, How: inConfig,
+	snapshot.FeatureRoute: {{Reason: "document", Status: Exact, How: inConfig, Always: true,
 		Note: "The path prefix is in project-config.json."}},
 	snapshot.FeatureAccess: {
 		{Reason: "document", Status: Exact, How: inConfig,

@@ -26,7 +26,7 @@ type Fate struct {
 	Note   string // one sentence that a customer understands
 	Remedy string // what to do about it; "" when there is nothing to do
 	How    string // how the target implements it, for the support matrix
-	Always bool   // every project of its kind has the item, whatever its team configures
+	Always bool   // the item isn't configured: every project of its kind, or of its team, has it
 }
 
 // title returns the title of items of a feature with this fate.

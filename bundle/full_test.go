@@ -304,7 +304,8 @@ func fullDirectory() *snapshot.Directory {
 			CreatedAt:   year(2002),
 			UpdatedAt:   year(2003),
 		}},
-		Users: 1,
+		Users:    1,
+		Consents: 1,
 	}
 }
 

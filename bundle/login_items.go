@@ -26,8 +26,7 @@ func (b *Build) clientSubjects() []Subject {
 	return out
 }
 
-// providerSubjects lists the providers of all app clients. A name is <tenant>/<client>/<label>, or <type> and the
-// issuer in place of the label.
+// providerSubjects lists the providers of all app clients. A name is <tenant>/<client>/<label>.
 func (b *Build) providerSubjects() []Subject {
 	var out []Subject
 	at := map[string]int{} // by tenant: the place of the next one in its file
@@ -41,21 +40,13 @@ func (b *Build) providerSubjects() []Subject {
 				Provider: one,
 				Feature:  snapshot.FeatureProvider,
 				ID:       c.ID + ":" + one.ID,
-				Name:     tenant + "/" + c.Name + "/" + providerName(one),
+				Name:     tenant + "/" + c.Name + "/" + one.Label(),
 				Source:   At(ProvidersFile(tenant), "/providers/%d", at[tenant]),
 			})
 			at[tenant]++
 		}
 	}
 	return out
-}
-
-// providerName returns the label of a provider, or else its type, followed by the issuer.
-func providerName(p *snapshot.Provider) string {
-	if p.Settings != nil && p.Settings.Label != "" {
-		return p.Settings.Label
-	}
-	return strings.TrimSpace(p.Type + " " + p.Issuer)
 }
 
 // mappingSubjects lists the rules by which a provider's claims put users into groups.

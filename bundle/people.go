@@ -15,6 +15,7 @@ import (
 // signupDoc has how many users a tenant has, and its sign-up policy.
 type signupDoc struct {
 	Users      int64                     `json:"users"`
+	Consents   int64                     `json:"consents"`
 	InviteOnly bool                      `json:"invite_only"`
 	Approvals  []contract.ApprovalRecord `json:"approvals"`
 }
@@ -101,7 +102,9 @@ func (b *Build) people() []Part {
 }
 
 func signupDocOf(d *snapshot.Directory) signupDoc {
-	doc := signupDoc{Users: d.Users, InviteOnly: d.InviteOnly, Approvals: []contract.ApprovalRecord{}}
+	doc := signupDoc{
+		Users: d.Users, Consents: d.Consents, InviteOnly: d.InviteOnly, Approvals: []contract.ApprovalRecord{},
+	}
 	for _, a := range d.Approvals {
 		doc.Approvals = append(doc.Approvals, contract.ApprovalRecord{
 			ID: a.ID, Kind: a.Kind, Value: a.Value, Groups: list(a.Groups), CreatedAt: a.CreatedAt.UTC(),

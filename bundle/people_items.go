@@ -8,8 +8,8 @@ import (
 	"postern/core/snapshot"
 )
 
-// peopleSubjects lists the items about users and groups: one for all users of a tenant, one for their consents, and one
-// for each group and each rule of the sign-up policy. If the options leave users out, only the first item exists, and
+// peopleSubjects lists the items about users and groups: one for all users of a tenant, one for their consents if
+// there are any, and one for each group and each rule of the sign-up policy. If the options leave users out, only the first item exists, and
 // says so.
 func (b *Build) peopleSubjects() []Subject {
 	var users, groups, rules, consents []Subject
@@ -35,8 +35,9 @@ func (b *Build) peopleSubjects() []Subject {
 				Source: At(GroupsFile(t.Name), "/groups/%d", n), Tenant: t})
 		}
 		rules = append(rules, signupSubjects(t)...)
-		if d.Users > 0 {
-			all.Feature = snapshot.FeatureConsents
+		if d.Consents > 0 {
+			all.Feature, all.Source = snapshot.FeatureConsents, At(SignupFile(t.Name), "/consents")
+			all.Name = t.Name + ": " + english.Plural(int(d.Consents), "consent", "")
 			consents = append(consents, all)
 		}
 	}

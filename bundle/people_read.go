@@ -38,7 +38,7 @@ func (v *verifier) readPeople(p *snapshot.Project) error {
 
 func (d signupDoc) directory(groups groupsDoc) (*snapshot.Directory, error) {
 	in := reading{}
-	out := &snapshot.Directory{Users: d.Users, InviteOnly: d.InviteOnly}
+	out := &snapshot.Directory{Users: d.Users, Consents: d.Consents, InviteOnly: d.InviteOnly}
 	for _, a := range d.Approvals {
 		out.Approvals = append(out.Approvals, snapshot.Approval{
 			ID: a.ID, Kind: a.Kind, Value: a.Value, Groups: a.Groups, CreatedAt: a.CreatedAt,

@@ -247,3 +247,6 @@ func codeSpan(text string) string {
 	}
 	return fence + text + fence
 }
+
+// tableCode returns text as a code span in a cell of a table (GitHub Flavored Markdown, section 4.10).
+func tableCode(text string) string { return strings.ReplaceAll(codeSpan(text), "|", `\|`) }

@@ -53,8 +53,8 @@ func TestReportText(t *testing.T) {
 	}
 }
 
-// Items that no one configured don't count: built-in key types, the default tenant, defaults, and the items that are
-// always reported.
+// Items that no one configured don't count: generated routes, built-in key types, the default tenant, defaults, and the
+// items that are always reported.
 func TestSummary_configured(t *testing.T) {
 	project, keys := sample.Fresh("https://up.example", sample.RequiresKeys())
 	in := sampleInput()
@@ -67,7 +67,7 @@ func TestSummary_configured(t *testing.T) {
 		everywhere := strings.HasSuffix(line.Code, ".built_in") || strings.HasSuffix(line.Code, ".default_tenant") ||
 			strings.HasSuffix(line.Code, ".defaults") || strings.HasSuffix(line.Code, ".generated") ||
 			slices.Contains([]string{
-				"request_limits", "login_sessions", "managed_github_login", "object_ownership", "usage_analytics",
+				"route", "request_limits", "login_sessions", "managed_github_login", "object_ownership", "usage_analytics",
 				"billing_credits", "audit_history", "custom_domains", "secrets_left_out",
 			}, line.Kind)
 		if line.Configured == everywhere {

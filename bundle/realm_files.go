@@ -106,8 +106,8 @@ Keycloak, such as https://login.example.com. ` + "`start.sh --with-login`" + ` s
 |---|---|---|---|
 `
 
-// callbacks returns the file with the callback URLs. It has ids, types and names that
-// cannot have Markdown in them, and no user text.
+// callbacks returns the file with the callback URLs. The names that the team
+// chose are code spans, so that they cannot have Markdown in them.
 func (b *Build) callbacks(t snapshot.Tenant, clients []snapshot.AppClient) Part {
 	name := CallbacksFile(t.Name)
 	return Part{Name: name, Doc: callbacksDoc, Write: func(_ context.Context, w io.Writer) error {
@@ -115,10 +115,10 @@ func (b *Build) callbacks(t snapshot.Tenant, clients []snapshot.AppClient) Part 
 		guessed := ""
 		for _, c := range clients {
 			for _, p := range c.Providers {
-				text += fmt.Sprintf("| `%s` | %s `%s` | `KEYCLOAK/realms/%s/broker/%s/endpoint` | %s |\n",
-					c.ID, p.Type, p.ID, b.Project.Name, p.ID, providerVariables(p))
+				text += fmt.Sprintf("| %s | %s | `KEYCLOAK/realms/%s/broker/%s/endpoint` | %s |\n",
+					tableCode(c.Name), tableCode(p.Label()), b.Project.Name, p.ID, providerVariables(p))
 				if realm.GuessesAddresses(p) {
-					guessed += fmt.Sprintf("- `%s`\n", p.ID)
+					guessed += fmt.Sprintf("- %s of %s\n", codeSpan(p.Label()), codeSpan(c.Name))
 				}
 			}
 		}

@@ -79,6 +79,9 @@ func (v *verifier) peopleItems(p *snapshot.Project) ([]string, error) {
 			continue
 		}
 		add(snapshot.FeatureUsers, t.ID)
+		if t.Directory.Consents > 0 {
+			add(snapshot.FeatureConsents, t.ID)
+		}
 		for _, g := range t.Directory.Groups {
 			add(snapshot.FeatureUserGroup, g.ID)
 		}

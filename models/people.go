@@ -38,6 +38,13 @@ func (t *Tx) CountPeople(tenantID string) (int64, error) {
 	return n, t.db.Model(&EndUser{}).Where("tenant_id = ?", tenantID).Count(&n).Error
 }
 
+// CountConsents counts the consents of a tenant's users.
+func (t *Tx) CountConsents(tenantID string) (int64, error) {
+	users := t.db.Model(&EndUser{}).Select("id").Where("tenant_id = ?", tenantID)
+	var n int64
+	return n, t.db.Model(&LoginConsent{}).Where("user_id IN (?)", users).Count(&n).Error
+}
+
 // AllApprovals lists the approvals of a tenant by ID.
 func (t *Tx) AllApprovals(tenantID string) ([]Approval, error) {
 	var list []Approval

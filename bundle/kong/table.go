@@ -182,7 +182,7 @@ func environmentFates() []bundle.Fate {
 
 func routeFates() []bundle.Fate {
 	return []bundle.Fate{
-		{Reason: "regex_path", Status: bundle.Approximate,
+		{Reason: "regex_path", Status: bundle.Approximate, Always: true,
 			How: "a route with an anchored regular expression, under any host name",
 			Note: "The same paths reach the upstream. Paths are matched by complete segments, with the same " +
 				"normalization. At worst, Kong serves URLs that get 404 from the hosted gateway: paths without the " +

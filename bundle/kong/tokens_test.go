@@ -37,8 +37,8 @@ func TestTokens_versions(t *testing.T) {
 		"kong.deleted_project.answers",
 		"groups = /sales… → sales",
 		in.Project.Tenants[0].Name + "/web",
-		in.Project.Tenants[0].Name + "/web/google\"",
-		in.Project.Tenants[0].Name + "/web/auth0 https://acme.eu.auth0.com/",
+		in.Project.Tenants[0].Name + "/web/Google\"",
+		in.Project.Tenants[0].Name + "/web/Auth0 (acme.eu.auth0.com)",
 	} {
 		if !strings.Contains(files["MIGRATION-REPORT.json"], code) {
 			t.Errorf("the ledger does not say %s", code)

@@ -48,7 +48,7 @@ func identityProviderOf(c snapshot.AppClient, p snapshot.Provider) identityProvi
 	}
 	out := identityProvider{
 		Alias:       p.ID,
-		DisplayName: labelOf(p) + " (" + c.Name + ")",
+		DisplayName: p.Label() + " (" + c.Name + ")",
 		ProviderID:  p.Type,
 		Enabled:     p.Enabled,
 		Config:      map[string]any{"clientId": p.ClientID, "syncMode": "IMPORT"},
@@ -121,13 +121,4 @@ func microsoftTenant(issuer string) string {
 		return "common"
 	}
 	return parts[1]
-}
-
-func labelOf(p snapshot.Provider) string {
-	if p.Settings != nil && p.Settings.Label != "" {
-		return p.Settings.Label
-	}
-	names := map[string]string{"github": "GitHub", "google": "Google", "microsoft": "Microsoft",
-		"facebook": "Facebook", "auth0": "Auth0", "oidc": "OpenID Connect"}
-	return names[p.Type]
 }

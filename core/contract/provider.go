@@ -1,9 +1,11 @@
 package contract
 
 import (
+	"cmp"
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"time"
 )
 
@@ -38,6 +40,35 @@ type ProviderRecord struct {
 	SignInDomains        []string  `json:"sign_in_domains" doc:"Email domains whose users the sign-in page sends to this provider"`
 	Enabled              bool      `json:"enabled" doc:"True if the sign-in page offers this provider"`
 	CreatedAt            time.Time `json:"created_at"`
+}
+
+// providerTypeLabels are the names of the types of provider on buttons.
+var providerTypeLabels = map[string]string{
+	"auth0":     "Auth0",
+	"facebook":  "Facebook",
+	"github":    "GitHub",
+	"google":    "Google",
+	"microsoft": "Microsoft",
+	"oidc":      "OpenID Connect",
+}
+
+// ProviderTypeLabel returns the name of a type of provider on buttons, or the type itself if it isn't known.
+func ProviderTypeLabel(of string) string { return cmp.Or(providerTypeLabels[of], of) }
+
+// ShownLabel returns the name of the provider on its button, after "Continue with": the label that the team gave it, or
+// else the name of the type, with the host where several of a type are likely.
+func (p ProviderRecord) ShownLabel() string {
+	if p.Label != "" {
+		return p.Label
+	}
+	u, err := url.Parse(p.Issuer)
+	switch {
+	case err != nil || u.Host == "":
+		return ProviderTypeLabel(p.Type)
+	case p.Type == "oidc":
+		return u.Host
+	}
+	return ProviderTypeLabel(p.Type) + " (" + u.Host + ")"
 }
 
 // Path returns its path parameter.

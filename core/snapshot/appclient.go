@@ -43,6 +43,15 @@ type Provider struct {
 	Settings *ProviderSettings `json:",omitempty"` // only in exports
 }
 
+// Label returns the name of the provider on its button.
+func (p Provider) Label() string {
+	of := contract.ProviderRecord{Type: p.Type, Issuer: p.Issuer}
+	if p.Settings != nil {
+		of.Label = p.Settings.Label
+	}
+	return of.ShownLabel()
+}
+
 // TokenType says which token a browser or an upstream gets.
 type TokenType string
 

@@ -79,6 +79,7 @@ type Directory struct {
 	Approvals  []Approval // who may, sorted by id
 	Groups     []Group    // sorted by name
 	Users      int64      // how many there are
+	Consents   int64      // of all users, to app clients
 }
 
 // Approval lets people join an invite-only tenant.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/url"
 
 	"postern/core/contract"
 	"postern/models"
@@ -52,7 +51,7 @@ func providerEntry(client models.AppClient, team string, of contract.Provider) a
 	return access.Entry{
 		Action: access.LoginUpdate,
 		Object: of.ID,
-		Name:   ProviderLabel(of),
+		Name:   of.ShownLabel(),
 		Team:   team,
 		Detail: map[string]string{"app_client": client.Name},
 	}
@@ -249,21 +248,9 @@ func (s *Service) shownProvider(row models.Provider) contract.Provider {
 	}
 }
 
-// Label returns the label that the team gave the provider, or else the kind's name, with
-// the host where several of a kind are likely.
+// Label returns what the provider's button says after "Continue with".
 func Label(row models.Provider) string {
-	if row.Label != "" {
-		return row.Label
-	}
-	label := providers.LabelOf(row.Type)
-	u, err := url.Parse(row.Issuer)
-	if err != nil || u.Host == "" {
-		return label
-	}
-	if row.Type == providers.OIDC {
-		return u.Host
-	}
-	return label + " (" + u.Host + ")"
+	return contract.ProviderRecord{Type: row.Type, Issuer: row.Issuer, Label: row.Label}.ShownLabel()
 }
 
 // PublicLabel returns what hosted pages and their errors call a provider. With the restrictions of CapUnclaimed (held)

@@ -69,8 +69,3 @@ func (s *Service) withProviders(tx *models.Tx, found []models.AppClient) ([]Serv
 	}
 	return list, nil
 }
-
-// ProviderLabel returns the provider's name on its button, after "Continue with".
-func ProviderLabel(p contract.Provider) string {
-	return Label(models.Provider{Type: p.Type, Issuer: p.Issuer, Label: p.Label})
-}

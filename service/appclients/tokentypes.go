@@ -64,7 +64,7 @@ func checkTokens(t contract.TokenType, kind string, traits providers.Traits, man
 	case t.Upstream == contract.ProviderIDToken && !traits.HasIDToken:
 		return wrong(
 			"/upstream", impossible, "%s doesn't issue ID tokens. Use provider_access_token or service.",
-			providers.LabelOf(kind),
+			contract.ProviderTypeLabel(kind),
 		)
 	case managed && NeedsProvider(t):
 		return wrong("", impossible,

@@ -73,12 +73,12 @@ func clientWarnings(c contract.AppClient, all []contract.Provider) (out []contra
 		// client_secret is required of web applications, and only their redirect URIs can be https.
 		if one.Type == providers.Google && !one.HasClientSecret {
 			warn(WarnNoSecret, "The provider %s of the app client %s has no client secret. Google requires one for "+
-				"web applications.", ProviderLabel(one), c.Name)
+				"web applications.", one.ShownLabel(), c.Name)
 		}
 		if one.Type == providers.OIDC && presentsAccess(one.TokenType) && !one.HasClientSecret {
 			warn(WarnOpaqueTokens, "Calls with opaque access tokens from %s are refused, because checking them "+
 				"requires the provider's client secret, which isn't set. Calls with JSON Web Tokens aren't "+
-				"affected.", ProviderLabel(one))
+				"affected.", one.ShownLabel())
 		}
 	}
 	return out

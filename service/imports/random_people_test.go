@@ -62,6 +62,9 @@ func (m *maker) people(to *made, t *snapshot.Tenant) {
 		to.users[t.ID] = append(to.users[t.ID], m.user(to.project.Clients[first:], d))
 	}
 	d.Users = int64(len(to.users[t.ID]))
+	for _, u := range to.users[t.ID] {
+		d.Consents += int64(len(u.Consents))
+	}
 }
 
 // relations makes owners of every kind: users, app clients, owners of keys and users of other issuers.

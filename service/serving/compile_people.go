@@ -148,7 +148,10 @@ func readDirectory(tx *models.Tx, tenantID string) (*snapshot.Directory, error) 
 	if out.Groups, err = readGroups(tx, tenantID); err != nil {
 		return nil, err
 	}
-	out.Users, err = tx.CountPeople(tenantID)
+	if out.Users, err = tx.CountPeople(tenantID); err != nil {
+		return nil, err
+	}
+	out.Consents, err = tx.CountConsents(tenantID)
 	return out, err
 }
 

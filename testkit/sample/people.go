@@ -58,8 +58,9 @@ func directory(tenant string, users int) *snapshot.Directory {
 			{ID: "apr_" + tenant[4:], Kind: "domain", Value: "example.com", Groups: []string{inner.ID},
 				CreatedAt: Base},
 		},
-		Groups: []snapshot.Group{inner, group("outer")},
-		Users:  int64(users),
+		Groups:   []snapshot.Group{inner, group("outer")},
+		Users:    int64(users),
+		Consents: int64(2 * users), // see usersOf
 	}
 }
 

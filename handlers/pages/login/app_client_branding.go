@@ -75,7 +75,7 @@ func (h *Handler) previewModel(
 	}
 	for _, o := range offered {
 		if o.Enabled {
-			m.Providers = append(m.Providers, pages.Provider{Type: o.Type, Label: appclients.ProviderLabel(o)})
+			m.Providers = append(m.Providers, pages.Provider{Type: o.Type, Label: o.ShownLabel()})
 			m.AsksAddress = m.AsksAddress || len(o.SignInDomains) > 0
 		}
 	}

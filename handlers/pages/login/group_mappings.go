@@ -47,7 +47,7 @@ func (h *Handler) groupMappingsWith(
 	if err != nil {
 		return web.Answer{}, err
 	}
-	client, label := appClientPath(p, c.ID), appclients.ProviderLabel(o)
+	client, label := appClientPath(p, c.ID), o.ShownLabel()
 	path := mappingsPath(p, c, o)
 	m := projects.GroupMappings{
 		Page: v.Shell("Group mappings", path, page.ProjectsCrumb(), page.ProjectCrumb(p), loginCrumb(p),
@@ -150,7 +150,7 @@ func (h *Handler) groupMappingRemoval(v *page.Visit, wrong *page.Errors) (web.An
 	m := projects.GroupMappingRemoval{
 		Page: v.Shell("Remove a group mapping", path, page.ProjectsCrumb(), page.ProjectCrumb(p), loginCrumb(p),
 			ui.Crumb{Text: c.Name, URL: client},
-			ui.Crumb{Text: appclients.ProviderLabel(o), URL: providerPath(client, o.ID)},
+			ui.Crumb{Text: o.ShownLabel(), URL: providerPath(client, o.ID)},
 			ui.Crumb{Text: "Group mappings", URL: list}, ui.Crumb{Text: "Remove"}),
 		Facts: []ui.Fact{
 			{Label: "Mapping", Value: mappingText(one.GroupMapping), Mono: true},

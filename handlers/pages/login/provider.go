@@ -136,7 +136,7 @@ func tokenChoices(o contract.Provider, chosen contract.TokenType, wrong string) 
 		return out
 	}
 	return projects.TokenChoice{
-		Provider: appclients.ProviderLabel(o),
+		Provider: o.ShownLabel(),
 		Client:   offered(clientTokens, func(t contract.TokenType) string { return t.Client }),
 		Upstream: offered(upstreamTokens, func(t contract.TokenType) string { return t.Upstream }),
 		Error:    wrong,
@@ -174,7 +174,7 @@ func (h *Handler) showProvider(v *page.Visit) (web.Answer, error) {
 func (h *Handler) providerModel(
 	v *page.Visit, p rules.Project, c contract.AppClient, o contract.Provider, f url.Values, wrong *page.Errors,
 ) projects.Provider {
-	client, label := appClientPath(p, c.ID), appclients.ProviderLabel(o)
+	client, label := appClientPath(p, c.ID), o.ShownLabel()
 	path := providerPath(client, o.ID)
 	m := projects.Provider{
 		Page: v.Shell(
@@ -202,12 +202,10 @@ func (h *Handler) providerModel(
 		HasSecret: o.HasClientSecret,
 		NeedsKey:  traits.NeedsSecret,
 		Label:     wrong.Value("/label", f.Get("label")),
-		LabelHint: appclients.ProviderLabel(contract.Provider{
-			ProviderRecord: contract.ProviderRecord{Type: o.Type, Issuer: o.Issuer},
-		}),
-		SignIn:   wrong.Lines("/sign_in_domains", f.Get("sign_in_domains")),
-		ClientID: wrong.Value("/client_id", f.Get("client_id")),
-		Secret:   wrong.Take("/client_secret"),
+		LabelHint: contract.ProviderRecord{Type: o.Type, Issuer: o.Issuer}.ShownLabel(),
+		SignIn:    wrong.Lines("/sign_in_domains", f.Get("sign_in_domains")),
+		ClientID:  wrong.Value("/client_id", f.Get("client_id")),
+		Secret:    wrong.Take("/client_secret"),
 		Tokens: tokenChoices(o, contract.TokenType{
 			Client: f.Get("client_token"), Upstream: f.Get("upstream_token"),
 		}, wrong.Take("/token_type")),
@@ -298,7 +296,7 @@ func (h *Handler) saveProvider(v *page.Visit) (web.Answer, error) {
 		ProviderPath: o.Path(), Condition: v.Condition(), Body: postedProvider(v, o.Managed),
 	})
 	if err == nil {
-		return v.Done("provider", appClientPath(p, c.ID)+"#providers", appclients.ProviderLabel(o))
+		return v.Done("provider", appClientPath(p, c.ID)+"#providers", o.ShownLabel())
 	}
 	if fault.KindOf(err) == fault.Stale {
 		return h.providerConflict(v)
@@ -327,7 +325,7 @@ func (h *Handler) providerConflict(v *page.Visit) (web.Answer, error) {
 		),
 		BackURL: path,
 		Action:  path,
-		What:    "The provider " + appclients.ProviderLabel(o),
+		What:    "The provider " + o.ShownLabel(),
 		Hidden:  []projects.Pair{{Name: "revision", Value: o.ETag}},
 	}
 	yours, theirs := v.Gin.Request.PostForm, providerTexts(o)

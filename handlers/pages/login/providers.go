@@ -9,7 +9,6 @@ import (
 	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/service/access"
-	"postern/service/appclients"
 	"postern/service/login/providers"
 	rules "postern/service/projects"
 	"postern/views/projects"
@@ -43,7 +42,7 @@ func providerRow(client string, o contract.Provider, may bool) projects.Provider
 	row := projects.ProviderRow{
 		ID:    o.ID,
 		Type:  o.Type,
-		Label: appclients.ProviderLabel(o),
+		Label: o.ShownLabel(),
 		Text:  "Client ID " + o.ClientID,
 		URL:   path,
 		On:    o.Enabled,
@@ -182,9 +181,9 @@ func (h *Handler) createProvider(v *page.Visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	if made.Managed {
-		return v.Done("provider", appClientPath(p, c.ID)+"#providers", appclients.ProviderLabel(made))
+		return v.Done("provider", appClientPath(p, c.ID)+"#providers", made.ShownLabel())
 	}
-	return v.Done("provider_made", providerPath(appClientPath(p, c.ID), made.ID), appclients.ProviderLabel(made))
+	return v.Done("provider_made", providerPath(appClientPath(p, c.ID), made.ID), made.ShownLabel())
 }
 
 // providerOf finds the provider in the address, its app client and its project.
@@ -221,9 +220,9 @@ func (h *Handler) switchProvider(v *page.Visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	if *in.Enabled {
-		return v.Done("provider_on", appClientPath(p, c.ID)+"#providers", appclients.ProviderLabel(o))
+		return v.Done("provider_on", appClientPath(p, c.ID)+"#providers", o.ShownLabel())
 	}
-	return v.Done("provider_off", appClientPath(p, c.ID)+"#providers", appclients.ProviderLabel(o))
+	return v.Done("provider_off", appClientPath(p, c.ID)+"#providers", o.ShownLabel())
 }
 
 func (h *Handler) deleteProvider(v *page.Visit) (web.Answer, error) {
@@ -246,7 +245,7 @@ func (h *Handler) deleteProvider(v *page.Visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.Done("provider_gone", appClientPath(p, c.ID)+"#providers", appclients.ProviderLabel(o))
+	return v.Done("provider_gone", appClientPath(p, c.ID)+"#providers", o.ShownLabel())
 }
 
 // testProvider tests a provider as it is saved, and shows the report on its page.
@@ -256,7 +255,7 @@ func (h *Handler) testProvider(v *page.Visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	report, err := h.Diagnostics.Provider(v.Ctx(), v.Who, o.Path())
-	shown, status, err := page.Diagnosed("provider-report", appclients.ProviderLabel(o), report, err)
+	shown, status, err := page.Diagnosed("provider-report", o.ShownLabel(), report, err)
 	if err != nil {
 		return web.Answer{}, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"postern/core/contract"
 	"postern/platform/federation"
 )
 
@@ -14,7 +15,7 @@ type auth0 struct{}
 
 func (auth0) traits() Traits {
 	return Traits{
-		Label:         "Auth0",
+		Label:         contract.ProviderTypeLabel(Auth0),
 		Scopes:        []string{"openid", "profile", "email"},
 		NeedsIssuer:   true,
 		HasIDToken:    true,

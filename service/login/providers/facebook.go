@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/platform/federation"
 	"postern/service/login/tokencheck"
@@ -26,7 +27,7 @@ type facebook struct{ noIDTokens }
 const facebookVersion = "/v23.0"
 
 func (facebook) traits() Traits {
-	return Traits{Label: "Facebook", Scopes: []string{"public_profile", "email"}, NeedsSecret: true}
+	return Traits{Label: contract.ProviderTypeLabel(Facebook), Scopes: []string{"public_profile", "email"}, NeedsSecret: true}
 }
 
 func (facebook) site(s *Set) string { return cmp.Or(s.FacebookURL, "https://www.facebook.com") }

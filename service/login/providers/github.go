@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/platform/federation"
 	"postern/service/login/tokencheck"
@@ -21,7 +22,7 @@ type github struct{ noIDTokens }
 
 func (github) traits() Traits {
 	return Traits{
-		Label:       "GitHub",
+		Label:       contract.ProviderTypeLabel(GitHub),
 		Scopes:      []string{"read:user", "user:email"},
 		NeedsSecret: true,
 		TakesIssuer: true,

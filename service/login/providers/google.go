@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/platform/federation"
 	"postern/service/login/tokencheck"
@@ -21,7 +22,7 @@ type google struct{}
 
 func (google) traits() Traits {
 	return Traits{
-		Label:         "Google",
+		Label:         contract.ProviderTypeLabel(Google),
 		Scopes:        []string{"openid", "email", "profile"},
 		HasIDToken:    true,
 		RequiredScope: "openid",

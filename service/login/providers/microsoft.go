@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"postern/core/contract"
 	"postern/platform/federation"
 )
 
@@ -20,7 +21,7 @@ type microsoft struct{}
 
 func (microsoft) traits() Traits {
 	return Traits{
-		Label:         "Microsoft",
+		Label:         contract.ProviderTypeLabel(Microsoft),
 		Scopes:        []string{"openid", "profile", "email"},
 		TakesIssuer:   true,
 		HasIDToken:    true,

@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"postern/core/contract"
 	"postern/platform/federation"
 )
 
@@ -13,7 +14,7 @@ type custom struct{}
 
 func (custom) traits() Traits {
 	return Traits{
-		Label:         "OpenID Connect",
+		Label:         contract.ProviderTypeLabel(OIDC),
 		Scopes:        []string{"openid", "profile", "email"},
 		NeedsIssuer:   true,
 		HasIDToken:    true,

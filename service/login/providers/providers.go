@@ -19,6 +19,7 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"postern/core/contract"
 	"postern/platform/federation"
 	"postern/platform/secrets"
 )
@@ -243,13 +244,4 @@ func (s *Set) prepare(ctx context.Context, c Config) (kind, oauth2.Endpoint, err
 }
 
 // Name returns the provider's name for users.
-func (c Config) Name() string { return cmp.Or(c.Label, LabelOf(c.Type)) }
-
-// LabelOf returns the name of a kind on buttons.
-func LabelOf(name string) string {
-	traits, ok := TraitsOf(name)
-	if !ok {
-		return name
-	}
-	return traits.Label
-}
+func (c Config) Name() string { return cmp.Or(c.Label, contract.ProviderTypeLabel(c.Type)) }
