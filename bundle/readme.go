@@ -32,7 +32,7 @@ func (b *Build) readmeText(parts []Part) string {
 		"need Postern to use it.\n\n## Start here\n\n%s\n## How much moved\n\n%s\n\n[%s](%s) explains each kind of "+
 		"item, starting with items that require action.\n",
 		b.Project.Name, b.Project.Name, b.Project.Revision, printable(b.Generator), b.target.Start,
-		moved(b.digest.Summary),
+		moved(b.digest.Summary, b.target.Format),
 		reportTextFile, reportTextFile)
 	if todo := b.digest.groups()[0].lines; len(todo) > 0 {
 		out.WriteString("\nWhat you need to do:\n\n")
@@ -56,8 +56,8 @@ func (b *Build) readmeText(parts []Part) string {
 }
 
 // moved is the headline of the ledger.
-func moved(totals contract.LedgerTotals) string {
-	headline := cmp.Or(totals.PortableText(), "Portable")
+func moved(totals contract.LedgerTotals, format Format) string {
+	headline := cmp.Or(totals.PortableText(string(format)), "Portable")
 	return fmt.Sprintf("**%s**: %s.\nAnother %d items are the same for every project, such as login sessions and "+
 		"HTTP details. They aren't included in this number.", headline, totals.Headline(), totals.Everywhere())
 }
@@ -177,7 +177,7 @@ const reportNames = 20
 func (d *Digest) text(b *Build) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "# Migration report\n\nProject: %s, revision %d. Export target: %s.\n\n%s\n\n",
-		b.Project.Name, b.Project.Revision, b.target.Title, moved(d.Summary))
+		b.Project.Name, b.Project.Revision, b.target.Title, moved(d.Summary, b.target.Format))
 	out.WriteString("| Status | You configured | Every project |\n|---|---|---|\n")
 	own, all := d.Summary.Configured, d.Summary.LedgerCounts
 	for _, row := range []struct {

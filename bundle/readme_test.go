@@ -74,7 +74,7 @@ func TestSummary_configured(t *testing.T) {
 			t.Errorf("%s: configured is %t", line.Code, line.Configured)
 		}
 	}
-	if got := found.Summary.PortableText(); got != "100% portable" {
+	if got := found.Summary.PortableText("data"); got != "100% portable as data" {
 		t.Errorf("%s, want 100%%", got)
 	}
 }

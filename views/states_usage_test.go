@@ -82,7 +82,7 @@ func overview() projects.Overview {
 		LastExport: projects.LastExport{Text: "exported", At: ago(1)},
 		ExportURL:  "/projects/shop/export",
 		Leaves: projects.Portability{
-			Badge: ui.Badge{Tone: ui.Good, Text: "96% portable"},
+			Badge: ui.Badge{Tone: ui.Good, Text: "96% portable to Kong"},
 			Note:  "39 of 43 items exact",
 			URL:   "/exports/exp_1/ledger",
 		},

@@ -53,13 +53,21 @@ func (t LedgerTotals) Portable() (percent int64, ok bool) {
 	return t.Configured.Exact * 100 / of, true
 }
 
-// PortableText returns Portable as a headline, such as "92% portable", and "" if nothing is configured.
-func (t LedgerTotals) PortableText() string {
+// PortableText returns Portable as a headline with the target of an export in this format, such as "92% portable to
+// Kong", and "" if nothing is configured.
+func (t LedgerTotals) PortableText(format string) string {
 	percent, ok := t.Portable()
 	if !ok {
 		return ""
 	}
-	return strconv.FormatInt(percent, 10) + "% portable"
+	text := strconv.FormatInt(percent, 10) + "% portable"
+	switch format {
+	case "gateway":
+		return text + " to Kong"
+	case "data":
+		return text + " as data"
+	}
+	return text
 }
 
 // Headline says how many of the configured items move exactly, such as "11 of the 12 items that you configured move

@@ -32,14 +32,17 @@ func TestLedgerTotals_portable(t *testing.T) {
 		if !ok || percent != c.percent || totals.Configured != c.configured || totals.Everywhere() != 27 {
 			t.Errorf("%+v: %d %%, %t, %+v", c.configured, percent, ok, totals)
 		}
-		if got, want := totals.PortableText(), fmt.Sprintf("%d%% portable", c.percent); got != want {
-			t.Errorf("%q, want %q", got, want)
+		for format, target := range map[string]string{"": "", "data": " as data", "gateway": " to Kong"} {
+			want := fmt.Sprintf("%d%% portable%s", c.percent, target)
+			if got := totals.PortableText(format); got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
 		}
 		if got := totals.Headline(); got != c.headline {
 			t.Errorf("%q, want %q", got, c.headline)
 		}
 	}
-	if _, ok := (contract.LedgerTotals{}).Portable(); ok || (contract.LedgerTotals{}).PortableText() != "" {
+	if _, ok := (contract.LedgerTotals{}).Portable(); ok || (contract.LedgerTotals{}).PortableText("data") != "" {
 		t.Error("a ledger without configured items has a percentage")
 	}
 }

@@ -33,7 +33,7 @@ func TestExportLedger(t *testing.T) {
 		Says("main", "Kong gateway, exported ").
 		Says("main", " by ana@example.com").
 		Says("#ledger-items [aria-current=page]", "All ").
-		Says("main", "% portable").
+		Says("main", "% portable to Kong").
 		Says("#ledger-everywhere [data-code='kong.usage_analytics.left_out']", "Usage analytics").
 		Says("#ledger-everywhere", "Skipped: not moved").
 		Says("#ledger-everywhere", "Trailers").

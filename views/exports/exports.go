@@ -152,7 +152,10 @@ type File struct {
 }
 
 // Ledger counts the items of the export by what becomes of them.
-type Ledger struct{ contract.LedgerTotals }
+type Ledger struct {
+	contract.LedgerTotals
+	Format string // of the export, which says where the items move; "" for an import
+}
 
 // sentence says what the headline counts.
 func (l Ledger) sentence() string {

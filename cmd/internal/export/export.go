@@ -286,7 +286,7 @@ func download(
 
 func printExported(t terminal.Terminal, file string, e contract.Export, lines []contract.LedgerLine) error {
 	fmt.Fprintf(t.Out, "Saved %s, %s, SHA-256 %s.\n\n", terminal.Printable(file), terminal.Size(e.SizeBytes), e.SHA256)
-	fmt.Fprintf(t.Out, "%s\n\n", headlineOf(e.Ledger))
+	fmt.Fprintf(t.Out, "%s\n\n", headlineOf(e.Ledger, e.Format))
 	own := e.Ledger.Configured
 	err := terminal.Details(t.Out, func(row func(...string)) {
 		printLedger(row, own.Exact, own.Approximate, own.Lossy, own.Skipped)

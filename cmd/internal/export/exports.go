@@ -41,7 +41,7 @@ func printExport(t terminal.Terminal, e contract.Export) error {
 			row("Error", e.Error)
 		}
 		if isDone(e) {
-			row("Ledger", headlineOf(e.Ledger))
+			row("Ledger", headlineOf(e.Ledger, e.Format))
 		}
 		if e.State != contract.ExportReady {
 			return

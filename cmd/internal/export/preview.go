@@ -39,7 +39,7 @@ func previewExport(c *cobra.Command, t terminal.Terminal, project string, in con
 		return terminal.PrintJSON(t.Out, found)
 	}
 	var text strings.Builder
-	text.WriteString(headlineOf(found.Ledger) + "\n\n")
+	text.WriteString(headlineOf(found.Ledger, found.Format) + "\n\n")
 	writeLedger(&text, found.Items, "Move", false)
 	if found.Partial {
 		text.WriteString("Only the first keys were counted. The ledger of the export will list all of them.\n")
@@ -48,9 +48,9 @@ func previewExport(c *cobra.Command, t terminal.Terminal, project string, in con
 	return err //nolint:wrapcheck // of the terminal
 }
 
-// headlineOf says how portable the project is.
-func headlineOf(l contract.LedgerTotals) string {
-	return cmp.Or(l.PortableText(), "Portable") + ": " + l.Headline() + "."
+// headlineOf says how portable the project is to the target of a format.
+func headlineOf(l contract.LedgerTotals, format string) string {
+	return cmp.Or(l.PortableText(format), "Portable") + ": " + l.Headline() + "."
 }
 
 // writeLedger writes the lines of a ledger: what is left to do first, then the other lines by their status, and last

@@ -204,7 +204,7 @@ func (h *Handler) exportModel(v *page.Visit, e contract.Export) (exports.Show, e
 	}
 	if e.State == contract.ExportReady || e.State == contract.ExportExpired {
 		m.LedgerURL = page.LedgerPath(e.ID)
-		m.Ledger = &exports.Ledger{LedgerTotals: e.Ledger}
+		m.Ledger = &exports.Ledger{LedgerTotals: e.Ledger, Format: e.Format}
 	}
 	m.History, err = h.history(v, e.Project, e.ID, m.AgainURL)
 	return m, err

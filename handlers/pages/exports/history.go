@@ -46,7 +46,7 @@ func (h *Handler) history(v *page.Visit, project, current, form string) (exports
 		}
 		if e.State == contract.ExportReady || e.State == contract.ExportExpired {
 			line.LedgerURL = page.LedgerPath(e.ID)
-			line.Ledger = &exports.Ledger{LedgerTotals: e.Ledger}
+			line.Ledger = &exports.Ledger{LedgerTotals: e.Ledger, Format: e.Format}
 		}
 		out.Lines = append(out.Lines, line)
 	}

@@ -61,7 +61,7 @@ func (h *Handler) ledgerModel(v *page.Visit, p projects.Project, e contract.Expo
 		ID:        e.ID,
 		Project:   p.DisplayName,
 		Subtitle:  formatText(e.Format) + ", exported " + page.Moment(e.CreatedAt) + byText(e),
-		Ledger:    exports.Ledger{LedgerTotals: e.Ledger},
+		Ledger:    exports.Ledger{LedgerTotals: e.Ledger, Format: e.Format},
 		Here:      path,
 		Status:    filter.Status,
 		Filtered:  filter != (ledgerFilter{}),

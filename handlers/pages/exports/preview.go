@@ -52,7 +52,7 @@ func (h *Handler) previewExport(v *page.Visit) (web.Answer, error) {
 	case err != nil:
 		return web.Answer{}, err
 	}
-	m.Partial, m.Ledger = found.Partial, exports.Ledger{LedgerTotals: found.Ledger}
+	m.Partial, m.Ledger = found.Partial, exports.Ledger{LedgerTotals: found.Ledger, Format: found.Format}
 	m.Sections = ledgerSections(found.Items, true)
 	return web.Show(exports.PreviewPage(m)), nil
 }

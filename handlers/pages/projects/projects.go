@@ -295,11 +295,12 @@ func portability(p contract.Project, latest contract.Export) projects.Portabilit
 	if latest.State == contract.ExportQueued || latest.State == contract.ExportBuilding {
 		out.Badge.Text, out.Exporting = "exporting", true
 	}
-	if latest.Ledger.PortableText() == "" {
+	text := latest.Ledger.PortableText(latest.Format)
+	if text == "" {
 		return out
 	}
 	own := latest.Ledger.Configured
-	out.Badge = ui.Badge{Text: latest.Ledger.PortableText(), Tone: ui.Good}
+	out.Badge = ui.Badge{Text: text, Tone: ui.Good}
 	if own.Lossy > 0 {
 		out.Badge.Tone = ui.Warn
 	}
