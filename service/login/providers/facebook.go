@@ -27,7 +27,11 @@ type facebook struct{ noIDTokens }
 const facebookVersion = "/v23.0"
 
 func (facebook) traits() Traits {
-	return Traits{Label: contract.ProviderTypeLabel(Facebook), Scopes: []string{"public_profile", "email"}, NeedsSecret: true}
+	return Traits{
+		Label:       contract.ProviderTypeLabel(Facebook),
+		Scopes:      []string{"public_profile", "email"},
+		NeedsSecret: true,
+	}
 }
 
 func (facebook) site(s *Set) string { return cmp.Or(s.FacebookURL, "https://www.facebook.com") }
