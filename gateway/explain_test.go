@@ -79,8 +79,8 @@ func TestExplain_missing(t *testing.T) {
 	r := newRig(t, nil, withRules(shopRules))
 	hash := policy.HashKey(r.mint("prod", snapshot.Key{ID: "key_r", Owner: "app", Scopes: []string{"read"}}))
 	for at, want := range map[string]string{
-		"GET /orders/1":   "It requires the scope orders:read.",
-		"GET /orders%2F1": "It requires the scope orders:read.",
+		"GET /orders/1":   "The missing scope is orders:read.",
+		"GET /orders%2F1": "The missing scope is orders:read.",
 		"GET /staff":      "The rule requires one of the groups staff.",
 		"POST /x":         "Keys require the scope write for POST",
 		"GET /shadow":     "The rule requires one of the groups staff.",

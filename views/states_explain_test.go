@@ -50,7 +50,7 @@ func explainRefused() projects.Explain {
 			{
 				Name:    "Rules",
 				Outcome: ui.Badge{Tone: ui.Bad, Text: "refused"},
-				Detail: "This route requires a scope that the caller doesn't have. It requires the scope " +
+				Detail: "This route requires a scope that the caller doesn't have. The missing scope is " +
 					"invoices:write.",
 			},
 		},

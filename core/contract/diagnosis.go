@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"cmp"
 	"log/slog"
 	"net/http"
 	"time"
@@ -25,12 +26,40 @@ const (
 	TestFail TestOutcome = "fail"
 )
 
+// outcomeNames name the outcomes for people.
+var outcomeNames = map[TestOutcome]string{
+	TestPass: "passed", TestWarn: "warning", TestFail: "failed", TestSkip: "skipped",
+}
+
+// Name returns the outcome's name for people.
+func (o TestOutcome) Name() string { return outcomeNames[o] }
+
 // TestStep is one step of a test.
 type TestStep struct {
 	Step    string      `json:"step" example:"discovery"`
 	Outcome TestOutcome `json:"outcome" enum:"pass,warn,fail,skip"`
 	Detail  string      `json:"detail" doc:"Finding, or the problem and how to fix it"`
 }
+
+// stepNames name the steps of reports for people.
+var stepNames = map[string]string{
+	"connect":     "Connection",
+	"tls":         "TLS",
+	"credentials": "Credentials",
+	"answer":      "Response",
+	"discovery":   "Discovery",
+	"endpoints":   "Endpoints",
+	"endpoint":    "Endpoint",
+	"keys":        "Keys",
+	"cache":       "Last fetch",
+	"token":       "Token",
+	"decision":    "Decision",
+	"client":      "Client",
+	"callback":    "Callback URL",
+}
+
+// Name returns the step's name for people.
+func (s TestStep) Name() string { return cmp.Or(stepNames[s.Step], s.Step) }
 
 // TestedTarget has the measurements of a target. A field is zero if the test ended before it was measured.
 type TestedTarget struct {

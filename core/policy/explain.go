@@ -214,11 +214,10 @@ func (c *Call) lacks(set *ruleSet, id *Identity, refused RuleOutcome) string {
 			missing = append(missing, scope)
 		}
 	}
-	noun := "scope "
 	if len(missing) > 1 {
-		noun = "scopes "
+		return "The missing scopes are " + strings.Join(missing, " ") + "."
 	}
-	return "It requires the " + noun + strings.Join(missing, " ") + "."
+	return "The missing scope is " + missing[0] + "."
 }
 
 // ruleFor returns the rule with that ID, if it matches some reading of a call's path; otherwise nil.

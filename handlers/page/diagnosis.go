@@ -11,35 +11,22 @@ import (
 	"postern/views/ui"
 )
 
-// diagnosisBadges name the outcomes of a step.
-var diagnosisBadges = map[contract.TestOutcome]ui.Badge{
-	contract.TestPass: {Tone: ui.Good, Text: "passed"},
-	contract.TestWarn: {Tone: ui.Warn, Text: "warning"},
-	contract.TestFail: {Tone: ui.Bad, Text: "failed"},
-	contract.TestSkip: {Tone: ui.Cold, Text: "skipped"},
+// diagnosisTones are the tones of the outcomes of a step.
+var diagnosisTones = map[contract.TestOutcome]ui.Tone{
+	contract.TestPass: ui.Good,
+	contract.TestWarn: ui.Warn,
+	contract.TestFail: ui.Bad,
+	contract.TestSkip: ui.Cold,
 }
 
-// diagnosisSteps name the steps of reports for people.
-var diagnosisSteps = map[string]string{
-	"connect":     "Connection",
-	"tls":         "TLS",
-	"credentials": "Credentials",
-	"answer":      "Response",
-	"discovery":   "Discovery",
-	"endpoints":   "Endpoints",
-	"endpoint":    "Endpoint",
-	"keys":        "Keys",
-	"cache":       "Last fetch",
-	"token":       "Token",
-	"decision":    "Decision",
-	"client":      "Client",
-	"callback":    "Callback URL",
+func diagnosisBadge(outcome contract.TestOutcome) ui.Badge {
+	return ui.Badge{Tone: diagnosisTones[outcome], Text: outcome.Name()}
 }
 
 // Diagnosed shows a report, or why there is none. status is the page's status. An error that isn't a refusal of the
 // test itself is returned.
 func Diagnosed(id, title string, r contract.Diagnosis, err error) (m projects.Diagnosis, status int, _ error) {
-	m = projects.Diagnosis{ID: id, Title: title, Outcome: diagnosisBadges[r.Outcome]}
+	m = projects.Diagnosis{ID: id, Title: title, Outcome: diagnosisBadge(r.Outcome)}
 	switch fault.KindOf(err) {
 	case fault.Conflict, fault.TooMany:
 		m.Problem = web.ProblemOf(err, "").Detail
@@ -50,8 +37,8 @@ func Diagnosed(id, title string, r contract.Diagnosis, err error) (m projects.Di
 	}
 	for _, s := range r.Steps {
 		m.Steps = append(m.Steps, projects.ExplainedStep{
-			Name:    cmp.Or(diagnosisSteps[s.Step], s.Step),
-			Outcome: diagnosisBadges[s.Outcome],
+			Name:    s.Name(),
+			Outcome: diagnosisBadge(s.Outcome),
 			Detail:  s.Detail,
 		})
 	}

@@ -50,7 +50,7 @@ func printDiagnosis(t terminal.Terminal, c *cobra.Command, found contract.Diagno
 		err = terminal.Details(t.Out, func(row func(...string)) {
 			row("STEP", "OUTCOME", "DETAIL")
 			for _, step := range found.Steps {
-				row(step.Step, string(step.Outcome), step.Detail)
+				row(step.Name(), step.Outcome.Name(), step.Detail)
 			}
 			for _, key := range found.Keys {
 				row("key", key.Type, strings.TrimSpace(key.ID+" "+key.Algorithm))
