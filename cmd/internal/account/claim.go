@@ -38,7 +38,7 @@ The projects move to your first team, or to --team.`,
 			}
 			into, err := findTeam(c.Context(), person, team)
 			if err != nil {
-				return s.LoginOver(person, err)
+				return person.Explained(err)
 			}
 			codes, err := claimable(s, args)
 			if err != nil {
@@ -151,7 +151,7 @@ func claimAll(
 			if w.project != "" {
 				err = fmt.Errorf("could not claim %s: %w", w.project, err)
 			}
-			failed = errors.Join(failed, s.LoginOver(&person, err))
+			failed = errors.Join(failed, person.Explained(err))
 		}
 	}
 	return failed

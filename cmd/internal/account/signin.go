@@ -138,7 +138,7 @@ func signInAs(ctx context.Context, t terminal.Terminal, s cli.Session, f loginFl
 	if used != s.Server {
 		fmt.Fprintln(t.Out, "Commands now use this server. To change that, run `postern context use`.")
 	}
-	return offerClaims(ctx, t, s, cli.Caller{Client: api, Login: true}, who, f.claim)
+	return offerClaims(ctx, t, s, s.Login(api), who, f.claim)
 }
 
 // approve prints the code and waits until it is approved in a browser.

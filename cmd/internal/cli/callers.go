@@ -21,11 +21,11 @@ type As func(t terminal.Terminal, c *cobra.Command, run func(*client.Client) err
 
 // AsPerson runs a command as the signed-in account.
 func AsPerson(t terminal.Terminal, c *cobra.Command, run func(*client.Client) error) error {
-	s, person, err := SignedIn(t, c)
+	_, person, err := SignedIn(t, c)
 	if err != nil {
 		return err
 	}
-	return s.LoginOver(person, person.explained(run(person.Client)))
+	return person.Explained(run(person.Client))
 }
 
 // AsHolder runs a command with the first valid credential, which may be a workspace key.
@@ -36,7 +36,7 @@ func AsHolder(t terminal.Terminal, c *cobra.Command, run func(*client.Client) er
 			return err
 		}
 		_, err = First(c.Context(), callers, calling(run))
-		return s.LoginOver(&callers[0], err)
+		return err
 	})
 }
 
@@ -84,7 +84,7 @@ func absentIn(project contract.Project, names, arguments []string) string {
 				}
 			}
 			if version == nil {
-				return fmt.Sprintf("%s has no version %q. Its versions: %s", project.Name, given,
+				return fmt.Sprintf("%s: This project has no version %q. Its versions: %s.", name, given,
 					strings.Join(all, ", "))
 			}
 		case environmentArgument:
@@ -98,14 +98,14 @@ func absentIn(project contract.Project, names, arguments []string) string {
 			if !slices.ContainsFunc(version.Environments, func(e contract.Environment) bool {
 				return e.Name == given || e.ID == given
 			}) {
-				return fmt.Sprintf("version %s of %s has no environment %q. Its environments: %s", version.Name,
-					project.Name, given, strings.Join(all, ", "))
+				return fmt.Sprintf("%s: Version %s has no environment %q. Its environments: %s.", name, version.Name,
+					given, strings.Join(all, ", "))
 			}
 		}
 	}
 	last := min(len(names), len(arguments)) - 1
 	noun := strings.ReplaceAll(strings.ToLower(names[last]), "_", " ")
-	return fmt.Sprintf("there is no %s %q in project %q", noun, arguments[last], project.Name)
+	return fmt.Sprintf("%s: This project has no %s %q.", names[last], noun, arguments[last])
 }
 
 // OfProject is AsProject for a command whose other arguments don't name something that the project has.
@@ -158,18 +158,18 @@ func AsAll(t terminal.Terminal, c *cobra.Command, run func(*client.Client) error
 	for _, one := range callers {
 		err := run(one.Client)
 		switch over := fault.KindOf(err) == fault.Unauthenticated; {
-		case over && one.Login:
+		case over && one.login:
 			fmt.Fprintln(t.Err, "Your sign-in has expired. Run `postern login` again.")
 		case over && one.project != "":
 			fmt.Fprintf(t.Err, "The workspace key of %s is no longer valid.\n", one.project)
 		case err != nil:
-			return one.explained(err)
+			return one.Explained(err)
 		default:
 			refused = nil
 			continue
 		}
 		if refused != nil {
-			refused = s.LoginOver(&one, err)
+			refused = one.Explained(err)
 		}
 	}
 	return refused

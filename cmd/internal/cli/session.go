@@ -114,18 +114,25 @@ func NoContext(from, name string) error {
 // a login.
 type Caller struct {
 	*client.Client
+	server    string
 	project   string
 	workspace bool // the credential is a workspace key
-	Login     bool
+	login     bool
 }
 
 // workspaceKeyPrefix begins every workspace key.
 const workspaceKeyPrefix = "pstw_"
 
-// explained says how to sign in, in place of the error about what a workspace key may not do.
-func (c Caller) explained(err error) error {
+// Explained says what to do, in place of the server's error about a credential that isn't valid, or about what a
+// workspace key may not do.
+func (c Caller) Explained(err error) error {
 	known, ok := errors.AsType[*fault.Error](err)
-	if !ok || !c.workspace || known.Code != "not_allowed" {
+	switch {
+	case !ok:
+		return err
+	case known.Kind == fault.Unauthenticated:
+		return c.refused().Because(err)
+	case !c.workspace || known.Code != "not_allowed":
 		return err
 	}
 	out := *known
@@ -138,18 +145,37 @@ func (c Caller) explained(err error) error {
 	return out.Because(err)
 }
 
+// refused is the error of a credential that isn't valid.
+func (c Caller) refused() *fault.Error {
+	switch {
+	case c.login:
+		return fault.New(fault.Unauthenticated, "login_over", "your sign-in to %s has expired: run `postern login` "+
+			"again", c.server)
+	case c.project != "":
+		return fault.New(fault.Unauthenticated, "workspace_over", "the workspace key of %s is no longer valid: its "+
+			"workspace has expired or been claimed. If you claimed it, run `postern login`", c.project)
+	}
+	return fault.New(fault.Unauthenticated, "invalid_token", "POSTERN_TOKEN isn't valid for %s, or its workspace has "+
+		"expired or been claimed: set it to a valid token, or unset it and run `postern login`", c.server)
+}
+
+// Login returns the caller of a login.
+func (s Session) Login(api *client.Client) Caller {
+	return Caller{Client: api, server: s.Server, login: true}
+}
+
 // Personal returns the client of the signed-in account, or nil.
 func (s Session) Personal() (*Caller, error) {
 	if s.Token != "" {
 		api, err := s.Client(s.Token)
-		return &Caller{Client: api, workspace: strings.HasPrefix(s.Token, workspaceKeyPrefix)}, err
+		return &Caller{Client: api, server: s.Server, workspace: strings.HasPrefix(s.Token, workspaceKeyPrefix)}, err
 	}
 	kept, err := s.Kept.LoginOf(s.Server)
 	if err != nil || kept == nil {
 		return nil, err
 	}
 	api, err := s.Client(kept.Token)
-	return &Caller{Client: api, Login: true}, err
+	return new(s.Login(api)), err
 }
 
 // SignedIn opens a session for a command that acts for an account.
@@ -169,16 +195,6 @@ func (s Session) person() (*Caller, error) {
 		err = s.NotSignedIn(": run `postern login`, or set POSTERN_TOKEN to an access token")
 	}
 	return c, err
-}
-
-// LoginOver adds what to do to the error of a refused login.
-func (s Session) LoginOver(c *Caller, err error) error {
-	if c != nil && c.Login && fault.KindOf(err) == fault.Unauthenticated {
-		return fault.New(fault.Unauthenticated, "login_over", "your sign-in to %s has expired: run `postern login` "+
-			"again",
-			s.Server).Because(err)
-	}
-	return err
 }
 
 // Callers returns clients for all credentials of the server, at least one.
@@ -211,7 +227,7 @@ func (s Session) with(workspaces []credentials.Workspace) ([]Caller, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, Caller{Client: api, project: w.Project, workspace: true})
+		list = append(list, Caller{Client: api, server: s.Server, project: w.Project, workspace: true})
 	}
 	return list, nil
 }
@@ -261,10 +277,10 @@ func First[T any](ctx context.Context, callers []Caller, call func(context.Conte
 			}
 		case fault.Unauthenticated:
 			if refused == nil {
-				refused = err
+				refused = c.Explained(err)
 			}
 		default:
-			return out, c.explained(err)
+			return out, c.Explained(err)
 		}
 	}
 	var none T
