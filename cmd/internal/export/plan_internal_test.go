@@ -129,7 +129,7 @@ func TestImport_fileErrors(t *testing.T) {
 			"_format_version: '3.0'\nservices: [{host: a, port: b}]\n", "cannot import 0.yaml: Line 2: The port",
 		},
 		"another version":    {"_format_version: '9'\n", "cannot import 0.yaml: Line 1: This _format_version"},
-		"a zip that is torn": {"PK\x03\x04", "0.yaml: "},
+		"a zip that is torn": {"PK\x03\x04", "0.yaml isn't a complete zip file"},
 	} {
 		if _, err := importing(t, tt.text, nil, "--dry-run"); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v", name, err)

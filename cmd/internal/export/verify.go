@@ -1,6 +1,7 @@
 package export
 
 import (
+	archive "archive/zip"
 	"context"
 	"crypto/ed25519"
 	"crypto/x509"
@@ -12,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -152,9 +154,21 @@ func verifyFile(
 func VerifyFile(ctx context.Context, zip *terminal.Input, against bundle.Against) (bundle.Report, error) {
 	report, err := bundle.Verify(ctx, zip, zip.Size, against)
 	if err != nil {
+		if errors.Is(err, archive.ErrFormat) {
+			return report, fmt.Errorf("%s isn't a complete zip file", zip.Path)
+		}
 		return report, fmt.Errorf("%s: %w", zip.Path, err)
 	}
 	return report, nil
+}
+
+// exportedAt formats the time in a manifest, which is of RFC 3339, as other times are printed.
+func exportedAt(text string) string {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return text
+	}
+	return terminal.When(&at)
 }
 
 func verifiedOf(name string, report bundle.Report, against bundle.Against) verified {
@@ -193,7 +207,7 @@ func printVerified(t terminal.Terminal, v verified) error {
 	own, all := v.Ledger.Configured, v.Ledger.LedgerCounts
 	return terminal.Details(t.Out, func(row func(...string)) {
 		row("  project", fmt.Sprintf("%s, revision %d, as %s", v.Project, v.Revision, v.Format))
-		row("  exported", fmt.Sprintf("%s by %s", v.ExportedAt, v.Generator))
+		row("  exported", exportedAt(v.ExportedAt)+" by "+v.Generator)
 		row("  sha256", v.SHA256)
 		row("  signature", signatureTexts[v.Signature])
 		row("  checked", fmt.Sprintf("%d files match SHA256SUMS. No file is missing or was added", v.Entries))

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"postern/cmd/internal/cli"
@@ -25,7 +27,7 @@ group only by hour, day, environment or route.`
 }
 
 func printUsage(t terminal.Terminal, u contract.Usage) error {
-	fmt.Fprintf(t.Out, "From %s to %s\n\n", terminal.When(&u.From), terminal.When(&u.To))
+	fmt.Fprintf(t.Out, "From %s to %s (UTC)\n\n", inUTC(u.From), inUTC(u.To))
 	return terminal.Table(t.Out, func(row func(...string)) {
 		var head []string
 		for _, by := range u.GroupBy {
@@ -54,6 +56,9 @@ func printUsage(t terminal.Terminal, u contract.Usage) error {
 	})
 }
 
+// inUTC formats a time like the days of usage, which are in UTC.
+func inUTC(at time.Time) string { return at.UTC().Format("2006-01-02 15:04") }
+
 func latencyCells(l *contract.UsageLatency) []string {
 	if l == nil {
 		return []string{"-", "-"}
@@ -66,14 +71,14 @@ func milliseconds(ms contract.Milliseconds) string {
 }
 
 func sumCells(s contract.UsageSums) []string {
-	return []string{fmt.Sprint(s.Calls), fmt.Sprint(s.BytesIn), fmt.Sprint(s.BytesOut)}
+	return []string{humanize.Comma(s.Calls), humanize.Comma(s.BytesIn), humanize.Comma(s.BytesOut)}
 }
 
 // groupCell formats the value that a group has in common, "-" for none.
 func groupCell(by string, g contract.UsageGroup) string {
 	switch by {
 	case contract.ByHour:
-		return terminal.When(g.Hour)
+		return inUTC(*g.Hour)
 	case contract.ByDay:
 		return terminal.OrDash(g.Day)
 	case contract.ByEnvironment:

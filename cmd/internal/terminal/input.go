@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/dustin/go-humanize"
+
 	"postern/platform/scratch"
 )
 
@@ -96,7 +98,7 @@ func copied(in io.Reader, path string, most int64) (*Input, error) {
 	}
 	if most > 0 && out.Size > most {
 		out.Close()
-		return nil, fmt.Errorf("%s is larger than %s", path, Size(most))
+		return nil, fmt.Errorf("%s is larger than %s", path, humanize.IBytes(uint64(most)))
 	}
 	return out, nil
 }

@@ -41,7 +41,7 @@ func TestOpenInput(t *testing.T) {
 		in.Close()
 	}
 	for path, want := range map[string]string{
-		"-":        "standard input is larger than 8 bytes",
+		"-":        "standard input is larger than 8 B",
 		dir:        dir + " is a directory: name a file in it",
 		dir + "/a": "cannot read " + dir + "/a: no such file or directory",
 	} {
