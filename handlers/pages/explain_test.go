@@ -39,7 +39,7 @@ func TestExplain_page(t *testing.T) {
 		Shows(422, "Explain a call").
 		Says("#explain-path-error", "Start the path with a slash")
 	s.Get(ask("path", "/a", "version", "9.9.9")).Shows(422, "Explain a call").Says("#explain-version-error",
-		"Use one of the project's versions: 1.0.0.")
+		`This project has no version "9.9.9". Its versions: 1.0.0.`)
 	s.Get(ask("path", "/a", "key", "key_none")).Shows(422, "Explain a call").
 		Says("#explain-key-error", "Use the ID of one of the project's keys.")
 	s.Get(ask("path", "/a", "version", "1.0.0", "environment", "prod", "host", "api.example.com")).

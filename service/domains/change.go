@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -178,13 +179,18 @@ func environmentOf(
 		}); !known {
 			return "", &fault.Field{
 				Pointer: "/version", Code: "unknown_version",
-				Detail: "This project has no such version. Use one of its versions.",
+				Detail: fmt.Sprintf("This project has no version %q. Its versions: %s.", version,
+					strings.Join(slices.Sorted(maps.Values(names)), ", ")),
 			}, nil
+		}
+		of := "This project"
+		if version != "" {
+			of = "Version " + cmp.Or(names[version], version)
 		}
 		return "", &fault.Field{
 			Pointer: "/environment",
 			Code:    "unknown_environment",
-			Detail:  "This project has no such environment. Use one of its environments, and specify the version.",
+			Detail:  fmt.Sprintf("%s has no environment %q.", of, environment),
 		}, nil
 	}
 	return "", &fault.Field{

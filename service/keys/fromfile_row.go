@@ -102,8 +102,7 @@ func (b *batchOf) placeOf(in *keyfile.Row, key *models.APIKey) (wrong []fault.Fi
 		}
 	}
 	if in.Environment != "" && !b.known.environments[in.Environment] {
-		refuse("/environment", "unknown_environment", "No version of this project has an environment named "+
-			"%q.", in.Environment)
+		refuse("/environment", "unknown_environment", "This project has no environment %q.", in.Environment)
 	}
 	if in.Product != "" {
 		if key.ProductID = b.project.ProductID; b.known.product.Name != in.Product {

@@ -42,7 +42,7 @@ func place(tx *models.Tx, parent models.Project, in contract.NewKey) (at placed,
 		wrong = append(wrong, fault.Field{
 			Pointer: "/environment",
 			Code:    "unknown_environment",
-			Detail:  fmt.Sprintf("No version of this project has an environment named %q.", in.Environment),
+			Detail:  fmt.Sprintf("This project has no environment %q.", in.Environment),
 		})
 	}
 	type finder func(*models.Tx, models.Project, contract.NewKey, *placed) (*fault.Field, error)

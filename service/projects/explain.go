@@ -127,7 +127,7 @@ func findTarget(
 	}
 	if at < 0 {
 		names := namesOf(versions, func(v models.Version) string { return v.Name })
-		return []fault.Field{notAmong("/version", "version", in.Version, names)}, nil
+		return []fault.Field{notAmong("/version", "This project", in.Version, names)}, nil
 	}
 	environments, err := environmentsOf(tx, versions[at])
 	if err != nil {
@@ -142,7 +142,7 @@ func findTarget(
 	}
 	if !slices.ContainsFunc(environments, func(e models.Environment) bool { return e.Name == q.Environment }) {
 		names := namesOf(environments, func(e models.Environment) string { return e.Name })
-		wrong = append(wrong, notAmong("/environment", "environment", in.Environment, names))
+		wrong = append(wrong, notAmong("/environment", "Version "+q.Version, in.Environment, names))
 	}
 	return wrong, nil
 }
@@ -155,17 +155,15 @@ func namesOf[Row any](rows []Row, name func(Row) string) (names []string) {
 }
 
 // notAmong says which names a question can have instead of a wrong one, or that one is missing where there are several.
-func notAmong(pointer, noun, given string, names []string) fault.Field {
-	of := map[string]string{"version": "project", "environment": "version"}[noun]
+// of is what has them, as the subject of a sentence.
+func notAmong(pointer, of, given string, names []string) fault.Field {
+	noun, all := strings.TrimPrefix(pointer, "/"), strings.Join(names, ", ")
 	if given == "" {
-		return fault.Field{
-			Pointer: pointer, Code: "required",
-			Detail: "The " + of + " has several " + noun + "s: " + strings.Join(names, ", ") + ".",
-		}
+		return fault.Field{Pointer: pointer, Code: "required", Detail: of + " has several " + noun + "s: " + all + "."}
 	}
 	return fault.Field{
 		Pointer: pointer, Code: "unknown_" + noun,
-		Detail: "Use one of the " + of + "'s " + noun + "s: " + strings.Join(names, ", ") + ".",
+		Detail: fmt.Sprintf("%s has no %s %q. Its %ss: %s.", of, noun, given, noun, all),
 	}
 }
 

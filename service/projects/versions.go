@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"postern/core/contract"
@@ -138,7 +139,8 @@ func copied(in contract.NewVersion, versions []models.Version) (models.Version, 
 	return models.Version{}, []fault.Field{{
 		Pointer: "/copy_from",
 		Code:    "unknown_version",
-		Detail:  fmt.Sprintf("This project has no version %q.", in.CopyFrom),
+		Detail: fmt.Sprintf("This project has no version %q. Its versions: %s.", in.CopyFrom,
+			strings.Join(namesOf(versions, func(v models.Version) string { return v.Name }), ", ")),
 	}}
 }
 

@@ -171,7 +171,7 @@ func lifetimeOf(k contract.KeyType) string {
 	if k.ExpiresIn == 0 {
 		return "unlimited"
 	}
-	return cli.ShowDuration(time.Duration(k.ExpiresIn) * time.Second)
+	return terminal.ShowDuration(time.Duration(k.ExpiresIn) * time.Second)
 }
 
 func printKeyType(t terminal.Terminal, k contract.KeyType) error {

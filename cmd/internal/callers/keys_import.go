@@ -140,7 +140,7 @@ func newKeysCheck(t terminal.Terminal) *cobra.Command {
 	var in contract.KeyCheck
 	command := cli.RequestCommand(t, cli.OfProject, contract.CheckKey.Operation, &in,
 		func(c *cobra.Command, api *client.Client) error {
-			plaintext, err := terminal.ReadHidden(t, "Key: ")
+			plaintext, err := terminal.ReadHidden(t, "key")
 			if err != nil {
 				return err
 			}

@@ -87,7 +87,7 @@ func secondsText(seconds int64) string {
 	if seconds == 0 {
 		return "none"
 	}
-	return cli.ShowDuration(time.Duration(seconds) * time.Second)
+	return terminal.ShowDuration(time.Duration(seconds) * time.Second)
 }
 
 // present returns the facts that have a value.

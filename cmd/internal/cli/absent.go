@@ -29,8 +29,16 @@ func (r reference) String() string { return fmt.Sprintf("the %s %q", r.noun, r.n
 // isAbsent completes the error about something that a server didn't find. A server doesn't say whether it exists.
 const isAbsent = " doesn't exist, or you don't have access to it"
 
+// ownTenant is the name of every project's own tenant, which no command takes.
+const ownTenant = "default"
+
 // nounOf is a member of a request in words, such as app client.
-func nounOf(member string) string { return strings.ReplaceAll(member, "_", " ") }
+func nounOf(member string) string {
+	if member == "client" {
+		return "app client"
+	}
+	return strings.ReplaceAll(member, "_", " ")
+}
 
 // referencesOf returns what the path of a request and the flags of its command name, in the order of the path. request
 // is the value that arguments and flags were set in.
@@ -122,6 +130,9 @@ func nameAbsent(err error, all []reference, read func(path string) error) error 
 	if len(maybe) == 1 && maybe[0].flag != "" {
 		text = maybe[0].flag + ": " + text
 	}
+	if slices.ContainsFunc(maybe, func(r reference) bool { return r.noun == "tenant" && r.name == ownTenant }) {
+		text += ". Each project has its own tenant " + ownTenant + ": use the ID that `postern tenants list` shows"
+	}
 	return fault.New(fault.NotFound, "not_found", "%s", text).Because(err)
 }
 
@@ -143,8 +154,7 @@ func checkFilters(c *cobra.Command, api *client.Client, all []reference) error {
 				return nameAbsent(err, []reference{one}, nil)
 			}
 		case project != nil && !has(*project, one):
-			return fault.New(fault.NotFound, "absent", "%s: there is no %s %q in project %q", one.flag, one.noun,
-				one.name, project.Name)
+			return fault.New(fault.NotFound, "absent", "%s: This project has no %s %q.", one.flag, one.noun, one.name)
 		}
 	}
 	return nil

@@ -102,6 +102,10 @@ func ListCommand[In, Item any](
 		if terminal.WantsJSON(c) {
 			return terminal.PrintJSON(t.Out, found)
 		}
+		if len(found.Items) == 0 {
+			_, err := fmt.Fprintln(t.Out, "No "+listedNoun(op.Operation)+".")
+			return err
+		}
 		err = terminal.Table(t.Out, func(row func(...string)) {
 			row(headings...)
 			for _, item := range found.Items {
@@ -116,6 +120,15 @@ func ListCommand[In, Item any](
 	LimitFlag(command, &most)
 	terminal.AddJSONFlag(command)
 	return command
+}
+
+// listedNoun returns what the command of an operation lists, such as app clients.
+func listedNoun(op contract.Operation) string {
+	words, _ := op.Words()
+	if len(words) > 1 && words[len(words)-1] == "list" {
+		words = words[:len(words)-1]
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(last(words), "-", " "), "api ", "API ")
 }
 
 // defaultText is what a description of a flag says about commands without that flag.

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"postern/cmd/internal/terminal"
 	"postern/core/contract"
 )
@@ -76,7 +78,7 @@ func LimitsText(limits map[string]int64) string {
 	var parts []string
 	byLength := func(a, b string) int { return slices.Index(windows, a) - slices.Index(windows, b) }
 	for _, window := range slices.SortedFunc(maps.Keys(limits), byLength) {
-		parts = append(parts, fmt.Sprintf("%d per %s", limits[window], window))
+		parts = append(parts, humanize.Comma(limits[window])+" per "+window)
 	}
 	if len(parts) == 0 {
 		return "none"
@@ -131,23 +133,6 @@ func numberError(err error, must string) error {
 	return terminal.ValueError(must)
 }
 
-// ShowDuration formats a duration for readDuration: whole days in days, and without
-// units that are zero.
-func ShowDuration(d time.Duration) string {
-	const day = 24 * time.Hour
-	if d >= day && d%day == 0 {
-		return fmt.Sprintf("%dd", d/day)
-	}
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
-}
-
 // readPoint parses a time, or a date, which is the beginning of that day in UTC.
 func readPoint(s string) (time.Time, error) {
 	at, err := time.Parse(time.RFC3339, s)
@@ -183,12 +168,33 @@ func readPast(s string, now time.Time) (time.Time, error) {
 		"a date such as 2030-01-31, a time such as 2030-01-31T12:00:00Z, or how long ago, such as 7d")
 }
 
+// warningTexts are pairs of what only the API says in warnings, and the words of the command line.
+var warningTexts = strings.NewReplacer(
+	"set the mode (requests_auth.mode) to authenticate.",
+	"run `postern versions update PROJECT --mode authenticate`.",
+	"set keyless (requests_auth.keyless) to reject.", "run `postern versions update PROJECT --keyless reject`.",
+	"Add jwt to its methods (requests_auth.methods).",
+	"To accept them, add jwt to --methods of `postern versions update PROJECT`.",
+	"With read_write_scopes, it", "With --read-write-scopes, it",
+	"or turn off read_write_scopes in the version's rules",
+	"or run `postern rules set PROJECT --read-write-scopes=false`",
+)
+
+// WarningText returns a warning in the words of the command line.
+func WarningText(one contract.Warning) string {
+	text := warningTexts.Replace(one.Detail)
+	if one.Code == "no_provider" {
+		text += " To add one, run `postern providers create " + one.About + "`."
+	}
+	return terminal.Printable(text)
+}
+
 // PrintWarnings prints what the server allowed but may surprise, a line each.
 func PrintWarnings(w io.Writer, list []contract.Warning) {
 	for i, one := range list {
 		if i == 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(w, "Note: %s (%s)\n", terminal.Printable(one.Detail), terminal.Printable(one.Code))
+		fmt.Fprintf(w, "Note: %s\n", WarningText(one))
 	}
 }

@@ -3,6 +3,8 @@ package cli
 import (
 	"testing"
 	"time"
+
+	"postern/cmd/internal/terminal"
 )
 
 func TestShowDuration(t *testing.T) {
@@ -15,7 +17,7 @@ func TestShowDuration(t *testing.T) {
 		"1h0m30s": time.Hour + 30*time.Second,
 		"20m":     20 * time.Minute,
 	} {
-		if got := ShowDuration(d); got != text {
+		if got := terminal.ShowDuration(d); got != text {
 			t.Errorf("%s is shown as %q, want %q", d, got, text)
 		}
 		if read, err := readDuration(text); err != nil || read != d {

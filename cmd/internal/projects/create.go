@@ -156,7 +156,7 @@ var createPointers = map[string]string{
 func (f createFlags) input(t terminal.Terminal) (contract.NewProxy, error) {
 	in := f.proxy
 	if in.Target == "" && len(f.environments) == 0 && f.openapi == "" && f.upstream.Targets == nil {
-		return in, terminal.UsageError("URL is missing. It is the URL that calls are forwarded to")
+		return in, terminal.UsageError("URL is missing. It is the URL that calls are forwarded to.")
 	}
 	if document := f.openapi; document != "" {
 		if !isWebAddress(document) {
@@ -272,7 +272,7 @@ func create(ctx context.Context, t terminal.Terminal, s cli.Session, in contract
 	}
 	if person != nil {
 		if made, err = client.Do(ctx, person.Client, contract.CreateProxy, in.Request()); err != nil {
-			return s.LoginOver(person, err)
+			return person.Explained(err)
 		}
 		return printCreated(t.Out, made, keysOf(in), "", asJSON)
 	}

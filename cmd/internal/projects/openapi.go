@@ -13,6 +13,7 @@ import (
 	"postern/cmd/internal/cli"
 	"postern/cmd/internal/terminal"
 	"postern/core/contract"
+	"postern/platform/fault"
 )
 
 func newOpenAPI(t terminal.Terminal) *cobra.Command {
@@ -28,8 +29,18 @@ func newOpenAPI(t terminal.Terminal) *cobra.Command {
 }
 
 func newOpenAPIShow(t terminal.Terminal) *cobra.Command {
-	return cli.OperationCommand(t, cli.AsProject, contract.ListOpenAPIOperations,
+	command := cli.OperationCommand(t, cli.AsProject, contract.ListOpenAPIOperations,
 		func(_ contract.VersionPath, found contract.OpenAPI) error { return printOperations(t, found) })
+	show := command.RunE
+	command.RunE = func(c *cobra.Command, args []string) error {
+		err := show(c, args)
+		if fault.CodeOf(err) == "no_openapi_document" {
+			return fault.New(fault.NotFound, "no_openapi_document", "the version has no OpenAPI document: import one "+
+				"with `postern openapi set`").Because(err)
+		}
+		return err
+	}
+	return command
 }
 
 func printOperations(t terminal.Terminal, found contract.OpenAPI) error {

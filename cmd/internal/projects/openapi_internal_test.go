@@ -17,7 +17,7 @@ func TestPrintChanges_warnings(t *testing.T) {
 		Changes:  &contract.OpenAPIChanges{Added: []string{"GET /a"}},
 		Warnings: []contract.Warning{{Code: "openapi_no_items", Detail: "An array doesn't have items."}},
 	})
-	const want = "+ GET /a\n\nNote: An array doesn't have items. (openapi_no_items)\n"
+	const want = "+ GET /a\n\nNote: An array doesn't have items.\n"
 	if err != nil || !strings.HasSuffix(out.String(), want) {
 		t.Errorf("%v: %q", err, out.String())
 	}

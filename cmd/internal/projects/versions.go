@@ -169,7 +169,7 @@ func numberFacts(of string, numbers []contract.UpstreamNumber) (rows [][2]string
 		name, isTime := strings.CutSuffix(n.Name, "_ms")
 		value := strconv.Itoa(*n.Value)
 		if isTime {
-			value = cli.ShowDuration(time.Duration(*n.Value) * time.Millisecond)
+			value = terminal.ShowDuration(time.Duration(*n.Value) * time.Millisecond)
 		}
 		rows = append(rows, [2]string{of + " " + strings.ReplaceAll(name, "_", " "), value})
 	}
@@ -182,7 +182,7 @@ func newEnvironments(t terminal.Terminal) *cobra.Command {
 		rows := [][2]string{{"Environment", e.Name}, {"ID", e.ID}, {"Gateway URL", e.URL}, {"Forwards to", e.Target}}
 		for _, one := range e.Upstream.Timeouts.Numbers() {
 			if one.Value != nil {
-				value := cli.ShowDuration(time.Duration(*one.Value) * time.Millisecond)
+				value := terminal.ShowDuration(time.Duration(*one.Value) * time.Millisecond)
 				rows = append(rows, [2]string{titles[one.Name], value})
 			}
 		}

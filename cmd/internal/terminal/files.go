@@ -83,20 +83,20 @@ func ReadText(t Terminal, path string) (string, error) {
 	return readValue(t, path, "file", maxTextFile)
 }
 
-// ReadHidden prompts for a secret on a terminal, without showing it, or else reads standard input.
-func ReadHidden(t Terminal, prompt string) (string, error) {
+// ReadHidden prompts for a secret, such as "key", on a terminal, without showing it, or else reads standard input.
+func ReadHidden(t Terminal, what string) (string, error) {
 	file, ok := t.In.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return ReadSecret(t, "-")
+		return readValue(t, "-", what, maxSecretFile)
 	}
-	fmt.Fprint(t.Err, prompt)
+	fmt.Fprint(t.Err, strings.ToUpper(what[:1])+what[1:]+": ")
 	raw, err := term.ReadPassword(int(file.Fd()))
 	fmt.Fprintln(t.Err)
 	if err != nil {
-		return "", fmt.Errorf("cannot read the secret: %w", err)
+		return "", fmt.Errorf("cannot read the %s: %w", what, err)
 	}
 	if len(raw) == 0 {
-		return "", UsageError("the secret is empty")
+		return "", UsageError("the " + what + " is empty")
 	}
 	return string(raw), nil
 }

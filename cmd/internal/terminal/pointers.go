@@ -2,7 +2,9 @@ package terminal
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -62,6 +64,36 @@ func FlagsOnly(c *cobra.Command, text string) string {
 		}
 		return flag
 	})
+}
+
+// inUnits matches the numbers of a text of the server that is about a member with a number of seconds or milliseconds.
+var inUnits = regexp.MustCompile(`Use ([\d,]+)( \([^)]*\))? to ([\d,]+) (milli)?seconds(?: \([^)]*\))?` +
+	`(?:(\. The default is )([\d,]+))?`)
+
+// inFlagUnits returns a text of the server about a flag or argument with durations in place of numbers of seconds if it
+// is a flag that takes a duration.
+func inFlagUnits(c *cobra.Command, name, text string) string {
+	flag := c.Flags().Lookup(strings.TrimPrefix(name, "--"))
+	if flag == nil || flag.Value.Type() != "duration" {
+		return text
+	}
+	parts := inUnits.FindStringSubmatch(text)
+	if parts == nil {
+		return strings.Replace(text, ", in seconds", "", 1)
+	}
+	duration := func(number string) string {
+		n, _ := strconv.ParseInt(strings.ReplaceAll(number, ",", ""), 10, 64) // which is digits and commas
+		unit := time.Second
+		if parts[4] != "" {
+			unit = time.Millisecond
+		}
+		return ShowDuration(time.Duration(n) * unit)
+	}
+	said := "Use a duration from " + duration(parts[1]) + parts[2] + " to " + duration(parts[3])
+	if parts[6] != "" {
+		said += parts[5] + duration(parts[6])
+	}
+	return strings.Replace(text, parts[0], said, 1)
 }
 
 // leadsInto reports whether a pointer is the one of the pattern, or leads to something within it.

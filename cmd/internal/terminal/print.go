@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 	"unicode"
+
+	"github.com/dustin/go-humanize"
 )
 
 // PrintJSON prints the API's response.
@@ -49,6 +51,22 @@ func When(t *time.Time) string {
 		return ""
 	}
 	return t.Local().Format("2006-01-02 15:04")
+}
+
+// ShowDuration formats a duration as flags take it: whole days in days, and without units that are zero.
+func ShowDuration(d time.Duration) string {
+	const day = 24 * time.Hour
+	if d >= day && d%day == 0 {
+		return fmt.Sprintf("%dd", d/day)
+	}
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }
 
 // DaysLeft formats the days until an end in parentheses, "" without an end.
@@ -174,20 +192,12 @@ func (c Count) String() string {
 	default:
 		name += "s"
 	}
-	text := fmt.Sprintf("%d %s", c.N, name)
+	text := humanize.Comma(c.N) + " " + name
 	if c.Detail != "" {
 		text += " " + c.Detail
 	}
 	return text
 }
 
-// Size formats a number of bytes for people.
-func Size(n int64) string {
-	switch {
-	case n < 1<<10:
-		return fmt.Sprintf("%d bytes", n)
-	case n < 1<<20:
-		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
-	}
-	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
-}
+// Size formats a number of bytes for people, as pages do.
+func Size(n int64) string { return humanize.Bytes(uint64(max(n, 0))) }

@@ -96,6 +96,9 @@ func Execute(ctx context.Context, root *cobra.Command, args []string, t Terminal
 	complain(t.Err, command, err)
 	wrongUse := errors.As(err, new(UsageError))
 	if !started || wrongUse {
+		if command.HasParent() && command.Name() == "help" {
+			command = command.Parent() // whose help lists the commands
+		}
 		fmt.Fprintf(t.Err, "See '%s --help'.\n", command.CommandPath())
 		return exitUsage
 	}
@@ -144,28 +147,31 @@ func complain(w io.Writer, command *cobra.Command, err error) {
 	if errors.As(err, &known) {
 		text = strings.Replace(text, known.Error(), known.Public, 1)
 	}
-	missing := missingFlag(command, known)
-	if missing != "" {
-		text = missing + " is missing. " + text
+	fields := known.Fields
+	if missing := missingFlag(command, known); missing != "" {
+		text, fields = missing+" is missing. "+text, nil
+	} else if len(fields) == 1 && fields[0].Detail == known.Public {
+		if name := fieldName(command, fields[0]); name != "" {
+			text = name + ": " + inFlagUnits(command, name, text)
+		}
+		fields = nil
 	}
 	for line := range strings.Lines(FlagsOnly(command, strings.TrimSpace(text))) {
 		fmt.Fprintf(w, "%s %s\n", styled(w, red, "postern:"), Printable(strings.TrimSuffix(line, "\n")))
 	}
-	if missing != "" {
-		return // it names the only field
+	for _, f := range fields {
+		name := cmp.Or(fieldName(command, f), "the request")
+		detail := inFlagUnits(command, name, f.Detail)
+		fmt.Fprintf(w, "  %s: %s\n", Printable(name), Printable(FlagsOnly(command, detail)))
 	}
-	for _, f := range known.Fields {
-		name := cmp.Or(command.Annotations[pointerKey], "the request")
-		if f.Pointer != "" {
-			name = nameOf(command, f.Pointer)
-		}
-		switch {
-		case f.Detail == known.Public && len(known.Fields) == 1:
-			fmt.Fprintf(w, "  in %s (%s)\n", Printable(name), known.Code)
-		default:
-			fmt.Fprintf(w, "  %s: %s\n", Printable(name), Printable(FlagsOnly(command, f.Detail)))
-		}
+}
+
+// fieldName returns the flag, the argument or the path of what a field of an error is about, "" for the whole request.
+func fieldName(command *cobra.Command, f fault.Field) string {
+	if f.Pointer == "" {
+		return command.Annotations[pointerKey]
 	}
+	return nameOf(command, f.Pointer)
 }
 
 // missingFlag returns the flag that an error is about if it is its only field, required and not given.
