@@ -74,6 +74,18 @@ func RefuseEmpty(c *cobra.Command) {
 // switchValue is a flag that is off unless it's set. Without it, package pflag shows a switch as --json[=true|false].
 type switchValue struct{ pflag.Value }
 
+// sayDefault says the default of a flag as the descriptions of other flags do: in a sentence, instead of in the
+// parentheses of package pflag. Settings of the server, which have a variable too, keep those.
+func sayDefault(f *pflag.Flag) {
+	none := map[string]string{"string": "", "int": "0"}
+	zero, simple := none[f.Value.Type()]
+	if !simple || f.DefValue == "" || f.DefValue == zero || strings.Contains(f.Usage, "(POSTERN_") {
+		return
+	}
+	f.Usage += ". Defaults to " + f.DefValue
+	f.DefValue = zero
+}
+
 // NameTypes changes how the help of a command and its subcommands shows flags. A flag with several values is a list, or
 // a string that can be repeated. A switch has no value.
 func NameTypes(c *cobra.Command) {
@@ -86,6 +98,7 @@ func NameTypes(c *cobra.Command) {
 			f.Value = switchValue{f.Value}
 			return
 		}
+		sayDefault(f)
 		several, ok := f.Value.(pflag.SliceValue)
 		if !ok {
 			return
