@@ -177,8 +177,8 @@ func (m *matcher) Write(p []byte) (int, error) {
 
 func (m *matcher) refusal(entry string, err error) error {
 	if errors.Is(err, errDiffers) {
-		return problem(entry, "the archive around it isn't packed the way Postern packs it, so programs could unpack "+
-			"it differently. If the zip was unpacked and packed again, use the original download.")
+		return problem(entry, "use the original download. This zip was packed again, and programs could unpack it "+
+			"differently.")
 	}
 	return problem(entry, "it can't be read: %s", err)
 }
