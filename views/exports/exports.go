@@ -76,7 +76,10 @@ func (a Choice) keys() ui.Group {
 				Text: "Adds a file of new keys that you can give to callers. Existing keys also keep working. Only " +
 					"members and owners can download the new keys.",
 			},
-			{Value: "none", Title: "None", Chosen: a.Keys == "none", Text: "The zip doesn't contain any keys."},
+			{
+				Value: "none", Title: "None", Chosen: a.Keys == "none",
+				Text: "The zip doesn't contain any keys. Every caller needs a new key.",
+			},
 		},
 	}
 }

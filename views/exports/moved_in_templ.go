@@ -46,7 +46,7 @@ func MovedInPage(m MovedIn) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"flex flex-wrap items-end justify-between gap-4\"><div><h1>Imported file</h1><p class=\"text-muted mt-1 max-w-xl\">Imported from ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"flex flex-wrap items-start justify-between gap-4\"><div><h1>Imported file</h1><p class=\"text-muted mt-1 max-w-xl\">Imported from ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

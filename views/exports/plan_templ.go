@@ -47,7 +47,7 @@ func PlanPage(m Plan) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"flex flex-wrap items-end justify-between gap-4\"><div><h1>Import plan</h1><p class=\"text-muted mt-1 max-w-xl\">This plan shows what your import (")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"flex flex-wrap items-start justify-between gap-4\"><div><h1>Import plan</h1><p class=\"text-muted mt-1 max-w-xl\">This plan shows what your import (")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

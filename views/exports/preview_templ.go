@@ -41,7 +41,7 @@ func PreviewPage(m Preview) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div><div class=\"flex flex-wrap items-end justify-between gap-4\"><div><h1>Export preview</h1><p class=\"text-muted mt-1 max-w-xl\">See how each item in ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div><div class=\"flex flex-wrap items-start justify-between gap-4\"><div><h1>Export preview</h1><p class=\"text-muted mt-1 max-w-xl\">See how each item in ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
