@@ -121,6 +121,7 @@ func newGuard(c config.Config) (*egress.Guard, error) {
 		Allow:           c.EgressAllow,
 		LoopbackAllowed: c.LoopbackOnly(),
 		Listeners:       listeners,
+		Dashboard:       []string{c.ControlAddr, c.PublicHost()},
 		Names:           c.OwnNames(),
 		Domains:         c.OwnDomains(),
 	})

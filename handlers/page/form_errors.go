@@ -115,14 +115,14 @@ func (m *Errors) Value(pointer, typed string) ui.Value {
 }
 
 // Target is Value for the URL of a target. If only the scheme is missing, the field gets the URL with a scheme, and the
-// error says so.
-func (m *Errors) Target(pointer, typed string) ui.Value {
+// error says so and names the button that sends the form.
+func (m *Errors) Target(pointer, typed, button string) ui.Value {
 	value := m.Value(pointer, typed)
 	if whole := withScheme(typed); value.Error != "" && whole != "" {
 		return ui.Value{
 			Text: whole,
-			Error: "The URL didn't have a scheme. The field now contains " + whole + ". Save the form, or change the " +
-				"URL.",
+			Error: "The URL didn't have a scheme. The field now contains " + whole + ". Select “" + button +
+				"”, or change the URL.",
 		}
 	}
 	return value

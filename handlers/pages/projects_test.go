@@ -82,10 +82,13 @@ func TestCreateProject_target(t *testing.T) {
 		s.Post("/projects/new", "target", typed, "name", "shop").Shows(422, "Create a project").Holds("target", want)
 	}
 	s.Post("/projects/new", "target", "127.0.0.1:9", "name", "shop").
-		Says("#target-error", "The field now contains http://127.0.0.1:9.")
+		Says("#target-error", "The field now contains http://127.0.0.1:9. Select “Create project”, or change the URL.")
 	s.Post("/projects/new", "target", s.Server.Config.Address("shop", "1.0.0", "prod"), "name", "loop").
 		Shows(422, "Create a project").
 		Says("#target-error", "the gateway itself")
+	s.Post("/projects/new", "target", s.Server.Config.PublicURL, "name", "loop").
+		Shows(422, "Create a project").
+		Says("#target-error", "This is the URL of this dashboard.")
 }
 
 // TestOverview_header has the export next to the key, and shows targets as text until someone edits them.

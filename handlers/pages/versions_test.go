@@ -83,7 +83,11 @@ func TestEnvironments_remove(t *testing.T) {
 		Lacks("form[action$=delete]")
 	s.Post(prod+"/delete", "typed_name", "prod").Shows(409, "Environment prod")
 	s.Post(versionsPage+"/1.0.0/environments", "name", "dev", "target", "http://127.0.0.1:9").LeadsTo(shopPage)
-	s.Get(prod).Says("section", "No calls since").Says("section", "will revoke 1 API key")
+	unused := s.Get(prod).Says("section", "No calls since").Says("section", "will revoke 1 API key").
+		Says("[data-impact]", "Calls to this environment will get 404.")
+	if n := strings.Count(unused.Find("section").Text(), "No calls since"); n != 1 {
+		t.Errorf("the page says %d times that there were no calls", n)
+	}
 	// With another name, with none, and from a page that did not show what it stops.
 	s.Post(prod+"/delete", "typed_name", "pro").
 		Shows(422, "Environment prod").

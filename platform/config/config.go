@@ -153,8 +153,13 @@ func (c Config) ProjectAddress(project string) string {
 }
 
 // GatewayHost returns the host of GatewayURL, without its port and in lowercase.
-func (c Config) GatewayHost() string {
-	u, err := url.Parse(c.GatewayURL)
+func (c Config) GatewayHost() string { return hostOf(c.GatewayURL) }
+
+// PublicHost returns the host of PublicURL, without its port and in lowercase.
+func (c Config) PublicHost() string { return hostOf(c.PublicURL) }
+
+func hostOf(raw string) string {
+	u, err := url.Parse(raw)
 	if err != nil {
 		return ""
 	}

@@ -45,6 +45,7 @@ type Options struct {
 	Listeners []string // host:port of our own listeners; refused even if Allow or LoopbackAllowed includes them
 	Names     []string // our own host names, refused on every port
 	Domains   []string // our own domains, refused with all their subdomains
+	Dashboard []string // those of Listeners and Names that serve the dashboard
 
 	Resolver       *net.Resolver // nil: the system's
 	ConnectTimeout time.Duration // for one connection of DialContext, including name resolution; 0: 10 s
@@ -190,12 +191,19 @@ func (g *Guard) judge(dest netip.AddrPort) error {
 // own has the addresses that belong to this installation.
 type own struct {
 	listeners []netip.AddrPort
+	dashboard dashboard
 	names     map[string]bool
 	domains   []string // each with its leading dot
 }
 
+// dashboard has those of own that serve the dashboard, all others belong to the gateway.
+type dashboard struct {
+	listeners []netip.AddrPort
+	names     map[string]bool
+}
+
 func newOwn(o Options) (own, error) {
-	out := own{names: map[string]bool{}}
+	out := own{names: map[string]bool{}, dashboard: dashboard{names: map[string]bool{}}}
 	for _, address := range o.Listeners {
 		host, port, err := net.SplitHostPort(address)
 		if err != nil {
@@ -210,13 +218,20 @@ func newOwn(o Options) (own, error) {
 		if err != nil {
 			return own{}, fmt.Errorf("egress: listener %q: %w", address, err)
 		}
-		out.listeners = append(out.listeners, netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port()))
+		ap = netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
+		out.listeners = append(out.listeners, ap)
+		if slices.Contains(o.Dashboard, address) {
+			out.dashboard.listeners = append(out.dashboard.listeners, ap)
+		}
 	}
 	// Loopback is shared with every other service of the machine: there only
 	// the listeners are ours, not the name on all ports.
 	for _, name := range append(append([]string{}, o.Names...), o.Domains...) {
 		if name = strings.ToLower(strings.Trim(name, "[]")); !isLoopbackName(name) {
 			out.names[name] = true
+			out.dashboard.names[name] = slices.ContainsFunc(o.Dashboard, func(one string) bool {
+				return strings.EqualFold(one, name)
+			})
 		}
 	}
 	for _, domain := range o.Domains {
@@ -234,23 +249,22 @@ func isLoopbackName(name string) bool {
 
 // isName reports whether a host name, in lowercase, is one of this installation's.
 func (o own) isName(host string) bool {
-	if o.names[host] {
-		return true
-	}
-	for _, domain := range o.domains {
-		if strings.HasSuffix(host, domain) {
-			return true
-		}
-	}
-	return false
+	return o.names[host] || o.isDomain(host)
+}
+
+// isDomain reports whether a host name, in lowercase, is one of the gateway's domains or below it.
+func (o own) isDomain(host string) bool {
+	return slices.ContainsFunc(o.domains, func(domain string) bool { return strings.HasSuffix("."+host, domain) })
 }
 
 // listens reports whether one of our listeners is reached at the address. One that
 // listens on every interface is reached at every address of this machine. One on
 // loopback counts as reached at every loopback address, because no upstream needs
 // 127.0.0.2 or ::1 at that port.
-func (o own) listens(dest netip.AddrPort) bool {
-	for _, l := range o.listeners {
+func (o own) listens(dest netip.AddrPort) bool { return anyListens(o.listeners, dest) }
+
+func anyListens(listeners []netip.AddrPort, dest netip.AddrPort) bool {
+	for _, l := range listeners {
 		if l.Port() != dest.Port() {
 			continue
 		}

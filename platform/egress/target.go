@@ -35,7 +35,7 @@ func (g *Guard) CheckTarget(ctx context.Context, raw string) (*url.URL, error) {
 	}
 	host := u.Hostname()
 	if g.own.isName(host) {
-		return nil, ownTarget()
+		return nil, ownTarget(g.own.dashboard.names[host] && !g.own.isDomain(host))
 	}
 	port, _ := strconv.ParseUint(portOf(u), 10, 16) // ParseTarget has checked it
 	addrs, err := g.resolve(ctx, host)
@@ -49,7 +49,8 @@ func (g *Guard) CheckTarget(ctx context.Context, raw string) (*url.URL, error) {
 				"another port, or ask the operator to allow the address with POSTERN_EGRESS_ALLOW.", port).Because(err)
 		}
 		if errors.Is(err, errOwn) && g.isKnownOwn(ctx, addr) {
-			return nil, ownTarget().Because(err)
+			dest := netip.AddrPortFrom(addr.Unmap(), uint16(port))
+			return nil, ownTarget(anyListens(g.own.dashboard.listeners, dest)).Because(err)
 		}
 		if err != nil {
 			// The public text does not have the address: a caller who guesses names
@@ -61,7 +62,10 @@ func (g *Guard) CheckTarget(ctx context.Context, raw string) (*url.URL, error) {
 	return u, nil
 }
 
-func ownTarget() *fault.Error {
+func ownTarget(isDashboard bool) *fault.Error {
+	if isDashboard {
+		return fault.New(fault.Invalid, CodeForbidden, "This is the URL of this dashboard. Use the URL of your API.")
+	}
 	return fault.New(fault.Invalid, CodeForbidden, "This is the gateway itself. Use the URL of your API behind it.")
 }
 

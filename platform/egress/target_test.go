@@ -261,28 +261,30 @@ func TestCheckTarget_ownAddresses(t *testing.T) {
 		Listeners: []string{"127.0.0.1:8080", "127.0.0.1:8090", "8.8.4.4:9000"},
 		Names:     []string{"Postern.example.com", "127.0.0.1"},
 		Domains:   []string{"proxy.example.com", "localhost"},
+		Dashboard: []string{"127.0.0.1:8080", "postern.example.com"},
 	})
-	for raw, refused := range map[string]bool{
-		"http://postern.example.com":        true,
-		"http://POSTERN.example.com:9999":   true,
-		"http://proxy.example.com":          true,
-		"http://shop.proxy.example.com/":    true,
-		"http://notproxy.example.com":       false,
-		"http://below.postern.example.com":  false, // only the gateway's domain owns what is below it
-		"http://127.0.0.1:8080":             true,
-		"http://127.0.0.1:8090/shop/1/prod": true,
-		"http://127.0.0.5:8090":             true,
-		"http://[::1]:8090":                 true,
-		"http://127.0.0.1:8091":             false,
-		"http://8.8.4.4:9000":               true,
-		"http://8.8.4.4":                    false,
+	const gateway, dashboard = "This is the gateway itself.", "This is the URL of this dashboard."
+	for raw, says := range map[string]string{
+		"http://postern.example.com":        dashboard,
+		"http://POSTERN.example.com:9999":   dashboard,
+		"http://proxy.example.com":          gateway,
+		"http://shop.proxy.example.com/":    gateway,
+		"http://notproxy.example.com":       "",
+		"http://below.postern.example.com":  "", // only the gateway's domain owns what is below it
+		"http://127.0.0.1:8080":             dashboard,
+		"http://127.0.0.1:8090/shop/1/prod": gateway,
+		"http://127.0.0.5:8090":             gateway,
+		"http://[::1]:8090":                 gateway,
+		"http://127.0.0.1:8091":             "",
+		"http://8.8.4.4:9000":               gateway,
+		"http://8.8.4.4":                    "",
 	} {
 		_, err := g.CheckTarget(t.Context(), raw)
-		if code := fault.CodeOf(err); (code == egress.CodeForbidden) != refused || (err != nil) != refused {
-			t.Errorf("CheckTarget(%s): %v, want it refused: %v", raw, err, refused)
+		if code := fault.CodeOf(err); (code == egress.CodeForbidden) != (says != "") || (err != nil) != (says != "") {
+			t.Errorf("CheckTarget(%s): %v, want %q", raw, err, says)
 		}
-		if refused && !strings.Contains(publicText(err), "the gateway itself") {
-			t.Errorf("CheckTarget(%s): %q doesn't say that it is the gateway", raw, publicText(err))
+		if says != "" && !strings.HasPrefix(publicText(err), says) {
+			t.Errorf("CheckTarget(%s): %q, want %q", raw, publicText(err), says)
 		}
 	}
 }

@@ -54,6 +54,7 @@ func NewServer(t testing.TB, db *models.DB) *handlers.Server {
 	guard, err := egress.New(egress.Options{
 		LoopbackAllowed: true,
 		Listeners:       []string{settings.ControlAddr, settings.GatewayAddr},
+		Dashboard:       []string{settings.ControlAddr},
 	})
 	must(t, err)
 	retries := jobs.Schedule{Attempts: webhooks.Attempts(), RetryAfter: webhooks.RetryAfter}

@@ -168,7 +168,7 @@ func (h *Handler) createProject(v *page.Visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	m := projects.New{Page: newProjectShell(v), RequireKeys: requireKeys,
-		Target: wrong.Target("/target", target), Name: wrong.Value("/name", name)}
+		Target: wrong.Target("/target", target, "Create project"), Name: wrong.Value("/name", name)}
 	m.Error = wrong.Rest()
 	return web.Answer{Status: wrong.Status, Page: projects.NewPage(m)}, nil
 }

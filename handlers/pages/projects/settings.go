@@ -197,7 +197,7 @@ func (f targetForm) mark(m *projects.Configure, wrong *page.Errors) {
 	for i := range m.Versions {
 		for j := range m.Versions[i].Environments {
 			if e := &m.Versions[i].Environments[j]; e.ID == f.environment {
-				e.Revision, e.Target = f.revision, wrong.Target("/target", f.target)
+				e.Revision, e.Target = f.revision, wrong.Target("/target", f.target, "Save")
 				e.Error = wrong.Rest()
 			}
 		}

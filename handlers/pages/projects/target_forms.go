@@ -116,7 +116,7 @@ func (f targetsForm) view(wrong *page.Errors) *projects.Targets {
 		}
 		if row.url != "" {
 			at := fmt.Sprintf("%s/%d", targetsPointer, saved)
-			shown.URL = wrong.Target(at+"/url", row.url)
+			shown.URL = wrong.Target(at+"/url", row.url, "Save targets")
 			shown.Weight = wrong.Number(at+"/weight", row.weight)
 			saved++
 		}

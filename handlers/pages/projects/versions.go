@@ -104,9 +104,13 @@ func (f environmentForm) view(p rules.Project, version rules.Version, wrong *pag
 		ID:     version.ID,
 		Action: versionPath(p, version) + "/environments",
 		Name:   wrong.Value("/name", f.Name),
-		Target: wrong.Target("/target", f.Target),
+		Target: f.targetValue(wrong),
 		Error:  wrong.Rest(),
 	}
+}
+
+func (f environmentForm) targetValue(wrong *page.Errors) ui.Value {
+	return wrong.Target("/target", f.Target, "Add environment")
 }
 
 func (environmentForm) page() *configuredPage { return overviewPage }
@@ -118,7 +122,7 @@ func (f environmentForm) mark(m *projects.Configure, wrong *page.Errors) {
 			continue
 		}
 		open := *version.AddEnvironment
-		open.Open, open.Name, open.Target = true, wrong.Value("/name", f.Name), wrong.Target("/target", f.Target)
+		open.Open, open.Name, open.Target = true, wrong.Value("/name", f.Name), f.targetValue(wrong)
 		open.Error = wrong.Rest()
 		version.AddEnvironment = &open
 	}
@@ -317,7 +321,7 @@ func (at place) confirmation(kind string, stops contract.Callers) *ui.Confirmati
 		Kind:   kind,
 		Name:   at.name(),
 	}
-	c.Impact = []string{"No calls since " + page.Moment(stops.Since) + "."}
+	c.Impact = []string{"Calls to this " + kind + " will get 404."}
 	if stops.Calls > 0 {
 		c.Impact = []string{"Calls from the callers listed above will get 404."}
 	}
