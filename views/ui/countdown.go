@@ -17,6 +17,12 @@ func timeLeft(end, now time.Time) string {
 		return "less than a minute"
 	}
 	day := 24 * time.Hour
+	// Rounded, so that a day is still a day a second later.
+	if minutes := left.Round(time.Minute); minutes < day {
+		left = minutes
+	} else {
+		left = left.Round(time.Hour)
+	}
 	var parts []string
 	for _, unit := range []struct {
 		name   string

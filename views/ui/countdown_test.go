@@ -17,7 +17,9 @@ func TestTimeLeft(t *testing.T) {
 		{time.Minute, "1 minute"},
 		{2*time.Hour + 5*time.Minute, "2 hours and 5 minutes"},
 		{24*time.Hour + 3*time.Minute, "1 day"},
-		{7*24*time.Hour - time.Second, "6 days and 23 hours"},
+		{7*24*time.Hour - 30*time.Minute - time.Second, "6 days and 23 hours"},
+		{7*24*time.Hour - time.Second, "7 days"},
+		{24*time.Hour - time.Second, "1 day"},
 	} {
 		t.Run(tt.want, func(t *testing.T) {
 			t.Parallel()

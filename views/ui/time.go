@@ -26,6 +26,16 @@ var magnitudes = []humanize.RelTimeMagnitude{
 	{D: math.MaxInt64, Format: "a long while"},
 }
 
+// rounded is a duration to the nearest of its largest unit, up to days: 90 days are still 90 a second later.
+func rounded(d time.Duration) time.Duration {
+	for _, unit := range []time.Duration{time.Minute, time.Hour} {
+		if next := d.Round(unit); next < 60*unit && next < humanize.Day {
+			return next
+		}
+	}
+	return d.Round(humanize.Day)
+}
+
 // relative is how long before or after now a time is, in its largest unit, such as "3 minutes ago" or "in 2 days".
 func relative(at, now time.Time) string {
 	away := at.Sub(now).Abs()
@@ -35,14 +45,8 @@ func relative(at, now time.Time) string {
 	case away < time.Minute:
 		return "just now"
 	}
-	if away >= 2*humanize.Day { // rounded, so that 90 days are still 90 a second later
-		half := humanize.Day / 2
-		if at.Before(now) {
-			half = -half
-		}
-		at, away = at.Add(half), away+humanize.Day/2
-	}
-	text := strings.TrimSpace(humanize.CustomRelTime(at, now, "", "", magnitudes))
+	away = rounded(away)
+	text := strings.TrimSpace(humanize.CustomRelTime(now.Add(away), now, "", "", magnitudes))
 	if away >= humanize.LongTime { // which humanize calls a long while
 		text = english.Plural(int(away/humanize.Year), "year", "")
 	}

@@ -71,17 +71,21 @@ func ShowDuration(d time.Duration) string {
 
 // DaysLeft formats the days until an end in parentheses, "" without an end.
 func DaysLeft(end *time.Time) string {
-	switch {
-	case end == nil:
+	if end == nil {
 		return ""
-	case !end.After(time.Now()):
-		return " (over)"
-	case time.Until(*end) < 24*time.Hour:
-		return " (less than a day left)"
-	case time.Until(*end) < 48*time.Hour:
-		return " (1 day left)"
 	}
-	return fmt.Sprintf(" (%d days left)", int(time.Until(*end)/(24*time.Hour)))
+	const day = 24 * time.Hour
+	left := time.Until(*end)
+	switch days := int(left.Round(day) / day); {
+	case left <= 0:
+		return " (over)"
+	case days == 0:
+		return " (less than a day left)"
+	case days == 1:
+		return " (1 day left)"
+	default:
+		return fmt.Sprintf(" (%d days left)", days)
+	}
 }
 
 // Progress shows the progress of a command on one line of a terminal, and nothing if
