@@ -27,6 +27,7 @@ func configure() projects.Configure {
 			DeleteURL: "/projects/shop/delete",
 		},
 		General: projects.General{
+			Name:        "shop",
 			Action:      "/projects/shop/settings",
 			Revision:    "41",
 			DisplayName: ui.Value{Text: "Storefront API"},

@@ -165,7 +165,7 @@ func user() tenants.User {
 			{
 				Label: "Last sign-in",
 				Value: "20 Nov 2026, 12:31 UTC",
-			}, {Label: "Last active", Value: "20 Nov 2026, 13:00 UTC"}},
+			}, {Label: "Last call", Value: "20 Nov 2026, 13:00 UTC"}},
 		Identities: []tenants.Identity{{
 			Issuer:  "microsoft:https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0",
 			Subject: "00000000-0000-0000-66f3-3332eca7ea81",

@@ -53,6 +53,15 @@ func ProductOf(p projects.Project) string {
 	return *p.Product
 }
 
+// ChoiceTitle is what a list to choose from calls something with a name and a display name: display names aren't
+// unique.
+func ChoiceTitle(displayName, name string) string {
+	if displayName == name {
+		return name
+	}
+	return displayName + " (" + name + ")"
+}
+
 // ProjectLinks returns links to projects by their names.
 func ProjectLinks(names []string) []ui.Link {
 	var out []ui.Link

@@ -21,8 +21,9 @@ func TestSettings_save(t *testing.T) {
 	page := s.Get("/projects/shop/settings").Shows(200, "Settings")
 	settings, revision := page.Action("display_name"), page.Value("form:has([name=display_name]) [name=revision]")
 	s.Post(settings, "revision", revision, "display_name", "Storefront API").LeadsTo(settings)
-	s.Get(settings).Shows(200, "Settings").Holds("display_name", "Storefront API").Says("[data-flash]",
-		"Saved the settings for shop.")
+	s.Get(settings).Shows(200, "Settings").Holds("display_name", "Storefront API").
+		Says("#project-name", "shop").
+		Says("[data-flash]", "Saved the settings for shop.")
 	s.Get(settings).Lacks("[data-flash]")
 	long := strings.Repeat("x", 81)
 	fresh := s.Get(settings).Value("form:has([name=display_name]) [name=revision]")

@@ -129,7 +129,8 @@ func TestProducts_pages(t *testing.T) {
 		s.Post("/products", "team", team, "name", "store").
 			Shows(409, "Products").
 			Says("#product-name-error", `already has a product "store"`)
-		opened := s.Get(path).Shows(200, "store").Says("main", "No projects yet").Revision("display_name")
+		opened := s.Get(path).Shows(200, "store").Says("main", "No projects yet").
+			Says("main a[href='/projects/shop/settings']", "Settings of shop").Revision("display_name")
 
 		s.Post("/projects/shop/product", "in_product", "store").LeadsTo("/projects/shop/settings")
 		s.Get("/products").Says("tbody a[href='/projects/shop']", "shop")

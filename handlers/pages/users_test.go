@@ -60,7 +60,7 @@ func TestUsers_pages(t *testing.T) {
 			Says("tbody", "bob@example.com").
 			Says("tbody", "invited").
 			Says("tbody", "never").
-			Says("tbody", "not in the last 7 days")
+			Says("tbody", "none in the last 7 days")
 		s.Get(list+"?q=bob").
 			Says("tbody", "bob@example.com").Lacks("tbody a[href='"+ana+"']").
 			Says(".filter-menu a[href='"+list+"?q=bob&state=frozen']", "Frozen")
@@ -69,7 +69,7 @@ func TestUsers_pages(t *testing.T) {
 		page := s.Get(ana).
 			Shows(200, "Ana").
 			Says("dl", "ana@example.com (not confirmed by a provider)").
-			Says("dl", "Last activenot in the last 7 days").
+			Says("dl", "Last callnone in the last 7 days").
 			Says("section[aria-labelledby=identities]", "No identities yet").
 			Says("section[aria-labelledby=groups]", "staff")
 		opened := page.Revision("email")
@@ -151,8 +151,8 @@ func TestUser_signIn(t *testing.T) {
 		Shows(200, "Ana").
 		Says("dl", "Emailana@example.com").
 		Says("section[aria-labelledby=identities]", "sub-7from oidc:https://id.example")
-	if shown.Find("dt:contains('Last active') + dd "+hour).Length() != 1 {
-		t.Errorf("the user's page does not say when they were last active: %s", shown.Find("dl").Text())
+	if shown.Find("dt:contains('Last call') + dd "+hour).Length() != 1 {
+		t.Errorf("the user's page does not say when they last called: %s", shown.Find("dl").Text())
 	}
 }
 

@@ -58,6 +58,7 @@ type Move struct {
 
 // General posts revision and display_name to Action.
 type General struct {
+	Name        string // which can't be changed
 	Action      string
 	Revision    string
 	DisplayName ui.Value

@@ -3,7 +3,7 @@ package ui
 import "time"
 
 // NotActive is shown for users without calls: usage by user is kept for a week.
-const NotActive = "not in the last 7 days"
+const NotActive = "none in the last 7 days"
 
 // UserRow is one end user in a list.
 type UserRow struct {

@@ -87,6 +87,9 @@ func (h *Handler) showAudit(v *page.Visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
+	for i, one := range choices.Projects {
+		choices.Projects[i].Title = page.ChoiceTitle(one.Title, one.Value)
+	}
 	m := views.Log{
 		Page:     v.Shell("Audit log", list.With(), ui.Crumb{Text: "Audit log"}),
 		Teams:    optionsOf(choices.Teams, cmp.Or(found.Team, contract.Installation), ""),

@@ -134,7 +134,7 @@ func (h *Handler) appClientCreate(
 	for _, t := range tenants.Items {
 		m.Tenants = append(m.Tenants, ui.Option{
 			Value:  t.ID,
-			Title:  t.DisplayName,
+			Title:  page.ChoiceTitle(t.DisplayName, t.Name),
 			Chosen: t.ID == form.Get("tenant") || (form.Get("tenant") == "" && page.TextOf(t.Project) == p.ID),
 		})
 	}

@@ -121,6 +121,7 @@ func (h *Handler) fillLimits(v *page.Visit, p rules.Project, m *projects.Configu
 
 func (h *Handler) fillSettings(v *page.Visit, p rules.Project, m *projects.Configure) (err error) {
 	m.General = projects.General{
+		Name:        p.Name,
 		Action:      page.ProjectPath(p.Name) + "/settings",
 		Revision:    p.SettingsETag,
 		DisplayName: ui.Value{Text: p.DisplayName},

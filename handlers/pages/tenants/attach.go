@@ -27,7 +27,7 @@ func (h *Handler) tenantAttach(v *page.Visit, t contract.Tenant) (*tenants.Attac
 	m := &tenants.Attach{Action: page.TenantPath(t.ID) + "/projects", Truncated: found.Next != ""}
 	for _, p := range found.Items {
 		if !slices.Contains(t.Projects, p.Name) {
-			m.Projects = append(m.Projects, ui.Option{Value: p.Name, Title: p.Name})
+			m.Projects = append(m.Projects, ui.Option{Value: p.Name, Title: page.ChoiceTitle(p.DisplayName, p.Name)})
 		}
 	}
 	if len(found.Items) == 0 {

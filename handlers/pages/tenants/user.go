@@ -71,7 +71,7 @@ func (h *Handler) userWith(
 		),
 		Title: userTitle(u),
 		State: userBadge(u.State),
-		Facts: append(userFacts(u), lastActiveFact(lastActive[u.ID])),
+		Facts: append(userFacts(u), lastCallFact(lastActive[u.ID])),
 	}
 	for _, one := range u.Identities {
 		m.Identities = append(m.Identities, tenants.Identity{

@@ -95,7 +95,9 @@ func (h *Handler) showProjectUsers(v *page.Visit) (web.Answer, error) {
 	if len(served.Items) > 1 {
 		filter := page.ListFilter{Name: "tenant", Title: "Tenant"}
 		for _, t := range served.Items[:min(len(served.Items), tenantsInFilter)] {
-			filter.Options = append(filter.Options, ui.Option{Value: t.ID, Title: t.DisplayName})
+			filter.Options = append(filter.Options, ui.Option{
+				Value: t.ID, Title: page.ChoiceTitle(t.DisplayName, t.Name),
+			})
 		}
 		list.Filters = append(list.Filters, filter)
 	}
@@ -194,12 +196,12 @@ func (h *Handler) userRows(v *page.Visit, served []string, users []contract.User
 	return rows, nil
 }
 
-// lastActiveFact is when a user called last. Usage is counted by the hour, and for a week.
-func lastActiveFact(at time.Time) ui.Fact {
+// lastCallFact is when a user called last. Usage is counted by the hour, and for a week.
+func lastCallFact(at time.Time) ui.Fact {
 	if at.IsZero() {
-		return ui.Fact{Label: "Last active", Value: ui.NotActive}
+		return ui.Fact{Label: "Last call", Value: ui.NotActive}
 	}
-	return ui.Fact{Label: "Last active", Time: at}
+	return ui.Fact{Label: "Last call", Time: at}
 }
 
 // groupOptions returns all groups of a tenant as options, of which those whose ids are chosen are selected.
