@@ -13,9 +13,10 @@ func TestRelative(t *testing.T) {
 		-time.Minute: "1 minute ago", -3 * time.Minute: "3 minutes ago", -26 * time.Hour: "1 day ago",
 		3 * time.Hour: "in 3 hours", 50 * time.Hour: "in 2 days", -400 * 24 * time.Hour: "1 year ago",
 		24*time.Hour - time.Second: "in 1 day", 47 * time.Hour: "in 2 days",
-		time.Hour - time.Second: "in 1 hour",
+		time.Hour - time.Second:       "in 1 hour",
 		23*time.Hour + 29*time.Minute: "in 23 hours", -150 * time.Second: "3 minutes ago",
-		90*24*time.Hour - time.Second: "in 90 days", 30*24*time.Hour - time.Second: "in 30 days", -200 * 24 * time.Hour: "6 months ago",
+		90*24*time.Hour - time.Second: "in 90 days", 30*24*time.Hour - time.Second: "in 30 days",
+		-200 * 24 * time.Hour:     "6 months ago",
 		64 * 365 * 24 * time.Hour: "in 64 years",
 	} {
 		if got := relative(now.Add(d), now); got != want {
