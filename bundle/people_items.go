@@ -9,8 +9,8 @@ import (
 )
 
 // peopleSubjects lists the items about users and groups: one for all users of a tenant, one for their consents if
-// there are any, and one for each group and each rule of the sign-up policy. If the options leave users out, only the first item exists, and
-// says so.
+// there are any, and one for each group and each rule of the sign-up policy. If the options leave users out, only the
+// first item exists, and says so.
 func (b *Build) peopleSubjects() []Subject {
 	var users, groups, rules, consents []Subject
 	for i := range b.Project.Tenants {

@@ -67,8 +67,8 @@ func TestSummary_configured(t *testing.T) {
 		everywhere := strings.HasSuffix(line.Code, ".built_in") || strings.HasSuffix(line.Code, ".default_tenant") ||
 			strings.HasSuffix(line.Code, ".defaults") || strings.HasSuffix(line.Code, ".generated") ||
 			slices.Contains([]string{
-				"route", "request_limits", "login_sessions", "managed_github_login", "object_ownership", "usage_analytics",
-				"billing_credits", "audit_history", "custom_domains", "secrets_left_out",
+				"route", "request_limits", "login_sessions", "managed_github_login", "object_ownership",
+				"usage_analytics", "billing_credits", "audit_history", "custom_domains", "secrets_left_out",
 			}, line.Kind)
 		if line.Configured == everywhere {
 			t.Errorf("%s: configured is %t", line.Code, line.Configured)

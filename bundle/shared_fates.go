@@ -127,7 +127,8 @@ var (
 			"a rule requires the group.",
 		Remedy: "Run scim/push.sh to create the group and its members in any system that supports SCIM."}
 	// Webhook is a URL that is notified of events. The team configured it, and every project of the team has the item.
-	Webhook = Fate{Reason: "stays_with_team", Always: true, Status: Skipped, How: "`project-config.json`: host and events",
+	Webhook = Fate{Reason: "stays_with_team", Always: true, Status: Skipped,
+		How: "`project-config.json`: host and events",
 		Note: "The webhook receives Postern's own events, such as a finished export or a user's sign-in, so it " +
 			"remains with the team. This zip doesn't include the webhook's URL, description or signing secret.",
 		Remedy: "Use events from your new systems instead: Keycloak has event listeners, and Kong has log plugins."}
