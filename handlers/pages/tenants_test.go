@@ -130,7 +130,7 @@ func TestProducts_pages(t *testing.T) {
 			Shows(409, "Products").
 			Says("#product-name-error", `already has a product "store"`)
 		opened := s.Get(path).Shows(200, "store").Says("main", "No projects yet").
-			Says("main a[href='/projects/shop/settings']", "Settings of shop").Revision("display_name")
+			Says("main a[href='/projects']", "Go to your projects").Revision("display_name")
 
 		s.Post("/projects/shop/product", "in_product", "store").LeadsTo("/projects/shop/settings")
 		s.Get("/products").Says("tbody a[href='/projects/shop']", "shop")

@@ -39,7 +39,6 @@ type Create struct {
 
 // Product is the page of one product. What the viewer may not do is nil.
 type Product struct {
-	Settings    ui.Link // to where a project can choose the product; the zero Link without projects
 	Page        ui.Page
 	Name        string
 	DisplayName string

@@ -167,26 +167,6 @@ func (h *Handler) productConflict(v *page.Visit, mine string) (web.Answer, error
 	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
 }
 
-// settingsToChoose leads to the settings of the team's only project, or to the list of its projects, where a product
-// doesn't have projects yet.
-func (h *Handler) settingsToChoose(v *page.Visit, p contract.Product) (ui.Link, error) {
-	if len(p.Projects) > 0 {
-		return ui.Link{}, nil
-	}
-	found, err := h.Projects.List(v.Ctx(), v.Who, contract.ProjectList{
-		Team: p.Team, State: contract.ProjectServed, Page: contract.Page{Limit: 2},
-	})
-	switch {
-	case err != nil || len(found.Items) == 0:
-		return ui.Link{}, err
-	case len(found.Items) == 1:
-		return ui.Link{
-			URL: page.ProjectPath(found.Items[0].Name) + "/settings", Text: "Settings of " + found.Items[0].DisplayName,
-		}, nil
-	}
-	return ui.Link{URL: "/projects", Text: "Go to your projects"}, nil
-}
-
 // productPage is a product's page with the form that deletes it.
 func (h *Handler) productPage(v *page.Visit) (products.Product, error) {
 	p, d, err := h.Projects.ProductAndDeletion(v.Ctx(), v.Who, productIn(v))
@@ -194,9 +174,6 @@ func (h *Handler) productPage(v *page.Visit) (products.Product, error) {
 		return products.Product{}, err
 	}
 	m := productModel(v, p)
-	if m.Settings, err = h.settingsToChoose(v, p); err != nil {
-		return products.Product{}, err
-	}
 	action := productPath(p.ID) + "/delete"
 	if !v.Who.May(p.Team, access.ProductDelete) {
 		return m, nil
