@@ -186,6 +186,10 @@ func projectChangeText(e contract.AuditEntry, of string) string {
 		return "changed the object owners" + of + " (" + object + ")"
 	case strings.HasPrefix(object, "version "):
 		return pastOf(cmp.Or(change, "change")) + " " + object + of
+	case change == "add" && object != "":
+		return "added the " + strings.Replace(object, " of version ", " to version ", 1) + of
+	case change == "delete" && object != "":
+		return "deleted the " + strings.Replace(object, " of version ", " from version ", 1) + of
 	case object != "":
 		return pastOf(cmp.Or(change, "change")) + " the " + object + of
 	}
@@ -292,7 +296,7 @@ var domainChanges = map[string]string{
 	"disapprove":     "ended the verification of",
 	"record missing": "couldn't find the TXT record for",
 	"record back":    "found the missing TXT record for",
-	"lapse":          "transferred to another team",
+	"lapse":          "let another team take over",
 
 	"certificate obtained": "obtained a certificate for",
 	"certificate renewed":  "renewed the certificate for",

@@ -184,7 +184,7 @@ var warningTexts = strings.NewReplacer(
 func WarningText(one contract.Warning) string {
 	text := warningTexts.Replace(one.Detail)
 	if one.Code == "no_provider" {
-		text += " To add one, run `postern providers create " + one.About + "`."
+		text += " To add one, run `postern providers create CLIENT TYPE`."
 	}
 	return terminal.Printable(text)
 }
