@@ -54,7 +54,7 @@ POSTERN_TOKEN.
 Ports, from the environment: KONG_PROXY_PORT (8000), KONG_ADMIN_PORT (8001),
 KONG_STATUS_PORT (8100), LOGIN_PORT (8180), OPENFGA_PORT (8280). All but the first are
 published only on 127.0.0.1. START_TIMEOUT is the number of seconds to wait for the
-gateway (120).
+gateway, and also for Keycloak and for OpenFGA (120).
 
 Exit status: 0 if the gateway is ready and every check passes, 1 if the gateway doesn't
 start, an upstream doesn't respond or a check fails, 2 for incorrect usage.
