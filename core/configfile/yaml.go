@@ -41,14 +41,17 @@ func fromYAML(text []byte) (Value, error) {
 			"file.")
 	}
 	r := yamlReader{
-		left: min(filelimits.GatewayValues.Most, mostExpansion*separators+10_000),
-		text: min(filelimits.GatewayText.Most, mostExpansion*int64(len(text))+1<<20),
+		left: filelimits.GatewayValues.Most, tooMany: filelimits.GatewayValues,
+		text: filelimits.GatewayText.Most, tooLong: filelimits.GatewayText,
+	}
+	if most := filelimits.GatewayAliases.Most*separators + 10_000; most < r.left {
+		r.left, r.tooMany = most, filelimits.GatewayAliases
+	}
+	if most := filelimits.GatewayAliases.Most*int64(len(text)) + 1<<20; most < r.text {
+		r.text, r.tooLong = most, filelimits.GatewayAliases
 	}
 	return r.value(root.Content[0], 0)
 }
-
-// mostExpansion is how many times larger aliases can make a file.
-const mostExpansion = 10
 
 // countYAML returns an error if a text would cost its parser too much, and otherwise about how many values it has.
 func countYAML(text []byte) (int64, error) {
@@ -85,6 +88,8 @@ func countYAML(text []byte) (int64, error) {
 type yamlReader struct {
 	left int64 // values
 	text int64 // bytes of texts and of the names of members
+
+	tooMany, tooLong *filelimits.Limit // that left and text are from
 }
 
 func (r *yamlReader) value(node *yaml.Node, depth int64) (Value, error) {
@@ -92,10 +97,10 @@ func (r *yamlReader) value(node *yaml.Node, depth int64) (Value, error) {
 		return Value{}, Beyond(filelimits.GatewayNesting)
 	}
 	if r.left--; r.left < 0 {
-		return Value{}, Beyond(filelimits.GatewayValues)
+		return Value{}, Beyond(r.tooMany)
 	}
 	if r.text -= int64(len(node.Value)); r.text < 0 {
-		return Value{}, Beyond(filelimits.GatewayText)
+		return Value{}, Beyond(r.tooLong)
 	}
 	v := Value{Line: node.Line}
 	switch node.Kind {

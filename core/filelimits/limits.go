@@ -274,6 +274,12 @@ var (
 		Says:   "the import has more than 2,000,000 values",
 		Fix:    "Split the files by service or API, and write out aliases that refer to large parts of a file.",
 	}
+	GatewayAliases = &Limit{
+		File: gateway, Name: "growth of a YAML file by its aliases", Most: 10, Amount: "10 times",
+		Reason: "An alias repeats the values and texts that it refers to, so a small file could fill the memory.",
+		Says:   "aliases make the file more than 10 times larger",
+		Fix:    "Write out aliases that refer to large parts of the file.",
+	}
 	GatewayNesting = &Limit{
 		File: gateway, Name: "levels of nesting", Most: 50, Amount: "50",
 		Reason: "Files are read recursively. Kong files have 8 levels, and AWS files have 12.",
@@ -372,7 +378,7 @@ func All() []*Limit {
 		BodySize, BodyValues, BodyNesting, BodyMember, Relations, RelationsSize,
 		KeyRows, KeyRow, KeyColumns, KeyNesting, KeyValues, KeyConsumers, CertificateSize, Certificates,
 		SCIMOperations, SCIMFilterTerms, SCIMFilterNesting, SCIMComparisons,
-		GatewaySize, GatewayFiles, GatewayValues, GatewayNesting, GatewayText, GatewayName, KongEntities, KongUnknown,
+		GatewaySize, GatewayFiles, GatewayValues, GatewayAliases, GatewayNesting, GatewayText, GatewayName, KongEntities, KongUnknown,
 		KongRoutes, KongPlugins, KongPluginsOfRoutes, KongRouteText, KongEntityValues, KongName, KongDefaults,
 		GatewayPlaceholders, KongDomains,
 	}

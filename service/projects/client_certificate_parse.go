@@ -118,7 +118,7 @@ func parsePrivateKey(text string) (crypto.Signer, *fault.Field) {
 	}
 	const unreadable = "Send one private key in PEM (-----BEGIN PRIVATE KEY-----), without a passphrase."
 	if int64(len(text)) > filelimits.CertificateSize.Most {
-		return wrong("invalid_private_key", "The key "+filelimits.CertificateSize.Refusal())
+		return wrong("invalid_private_key", "The key "+filelimits.CertificateSize.Says+". "+unreadable)
 	}
 	block, rest := pem.Decode([]byte(text))
 	if block != nil && block.Type == "EC PARAMETERS" { // openssl ecparam -genkey writes them before the key
