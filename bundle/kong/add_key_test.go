@@ -173,7 +173,7 @@ func TestAddKey_wrong(t *testing.T) {
 		{2, "unknown option --limits", []string{"--limits", "a"}},
 		{2, "--tenant needs a value", []string{"a", "--tenant"}},
 		{2, "such as 90d", []string{"--expires", "soon", "a"}},
-		{2, "is not a name", []string{"--tenant", "a/b", "a"}},
+		{2, "is not a valid name", []string{"--tenant", "a/b", "a"}},
 		{1, "there is no tenant a.me. Choose from: acme default", []string{"--tenant", "a.me", "a"}},
 		{1, "there is no tenant gone", []string{"--tenant", "gone", "a"}},
 		{1, "there is no key type nope. Choose from: full none read-only writer", []string{"--key-type", "nope", "a"}},

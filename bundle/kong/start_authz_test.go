@@ -30,7 +30,8 @@ func TestStartScript_openFGA(t *testing.T) {
 	r.env = append(r.env, "OPENFGA_PORT="+server.URL[strings.LastIndex(server.URL, ":")+1:], "OPENFGA_TOKEN=a-secret")
 	r.env = append(r.env, "START_TIMEOUT=0")
 	code, out := r.start(t, "ok", "--authz")
-	expect(t, code, 1, out, "OpenFGA does not have the rules after", "is not loaded.). The end of its log is above")
+	expect(t, code, 1, out,
+		"OpenFGA still does not have the rules after", "is not loaded.). The end of its log is above")
 
 	// This is done by the container openfga-load.
 	load := exec.CommandContext(t.Context(), "sh", filepath.Join(r.folder, "../authz/load.sh"), server.URL)

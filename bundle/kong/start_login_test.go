@@ -68,7 +68,7 @@ func TestStartScript_delayedLogin(t *testing.T) {
 	down := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) })
 	r.env = append(r.env, "START_TIMEOUT=0", "LOGIN_PORT="+down)
 	code, out := r.start(t, "ok", "--with-login")
-	expect(t, code, 1, out, "Keycloak does not serve the realm shop after 0 seconds")
+	expect(t, code, 1, out, "Keycloak is still not serving the realm shop after 0 seconds")
 }
 
 // The compose file hands Keycloak the realm and what its placeholders stand for, and Kong

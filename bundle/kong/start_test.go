@@ -71,7 +71,7 @@ func TestStartScript_missingPrograms(t *testing.T) {
 		text     string
 	}{
 		"no runtime": {nil, "ok", "", "found no container runtime: install Docker"},
-		"no compose": {[]string{"docker"}, "no-plugin", "", "no compose: install the compose plugin"},
+		"no compose": {[]string{"docker"}, "no-plugin", "", "not compose: install the compose plugin"},
 		"no daemon":  {[]string{"docker"}, "no-daemon", "", "does not respond. Check that it is running"},
 		"up fails":   {[]string{"docker"}, "up-fails", "", "port is already allocated"},
 		"no curl":    {[]string{"docker"}, "ok", "curl", "curl is missing"},
@@ -139,7 +139,7 @@ func TestStartScript_refusedByRule(t *testing.T) {
 			r.ruled.Store(&denial)
 			code, out := r.start(t, "ok", "--key", r.key)
 			expect(t, code, 1, out, "FAIL  /1.0.0/prod/ with your key: 403, refused by the rules of this route ("+
-				denial.Code+"). The key is valid: choose a path that it may call with --path")
+				denial.Code+"). The key is valid: choose a path that it may call, and pass it with --path")
 		})
 	}
 }

@@ -162,7 +162,7 @@ func TestLoadScript_errors(t *testing.T) {
 	t.Parallel()
 	at := servers.StartOpenFGA(t, "another-token")
 	dir := unpack(t, source())
-	load(t, dir, 1, []string{at.URL}, "cannot look for the store shop.0: 401: ")
+	load(t, dir, 1, []string{at.URL}, "cannot look up the store shop.0: 401: ")
 	load(t, dir, 1, []string{"--wait", "0", "http://127.0.0.1:1"}, "not ready after 0 seconds: nothing responds at")
 	for _, args := range [][]string{
 		nil, {"ftp://x"}, {"http://a b"}, {"--store", "a/b", at.URL}, {"--wait", "x", at.URL}, {"--nope"},

@@ -378,8 +378,8 @@ func All() []*Limit {
 		BodySize, BodyValues, BodyNesting, BodyMember, Relations, RelationsSize,
 		KeyRows, KeyRow, KeyColumns, KeyNesting, KeyValues, KeyConsumers, CertificateSize, Certificates,
 		SCIMOperations, SCIMFilterTerms, SCIMFilterNesting, SCIMComparisons,
-		GatewaySize, GatewayFiles, GatewayValues, GatewayAliases, GatewayNesting, GatewayText, GatewayName, KongEntities, KongUnknown,
-		KongRoutes, KongPlugins, KongPluginsOfRoutes, KongRouteText, KongEntityValues, KongName, KongDefaults,
-		GatewayPlaceholders, KongDomains,
+		GatewaySize, GatewayFiles, GatewayValues, GatewayAliases, GatewayNesting, GatewayText, GatewayName,
+		KongEntities, KongUnknown, KongRoutes, KongPlugins, KongPluginsOfRoutes, KongRouteText, KongEntityValues,
+		KongName, KongDefaults, GatewayPlaceholders, KongDomains,
 	}
 }

@@ -41,14 +41,14 @@ func TestKong_neverMoreOpen(t *testing.T) {
 			routes("  - {name: all, hosts: [h.example.com]}\n  - {name: keyed, hosts: [h.example.com], headers: " +
 				"{x: [y]}, " +
 				auth + "}\n"),
-			`"name":"all","pointer":"/services/0/routes/0","line":6,"reasons":["calls of the route keyed, which ` +
+			`"name":"all","pointer":"/services/0/routes/0","line":6,"reasons":["calls for the route keyed, which ` +
 				`has different checks, would reach it"],"open":"--open all"`,
 		},
 		{
 			"two routes with the same calls",
 			routes("  - {name: open, hosts: [h.example.com], paths: [/a]}\n  - {name: keyed, hosts: [h.example.com], " +
 				"paths: [/a], " + auth + "}\n"),
-			`"reasons":["calls of the route keyed, which has different checks, would reach it"],"open":"--open open"`,
+			`"reasons":["calls for the route keyed, which has different checks, would reach it"],"open":"--open open"`,
 		},
 		{
 			"a route without a service",

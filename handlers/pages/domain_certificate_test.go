@@ -75,13 +75,13 @@ func TestDomain_calls(t *testing.T) {
 	}
 	page := list + "/" + rows.Items[0].ID
 	revision := s.Get(page).
-		Says("dl", "GET, POST, paths below /orders (prefix removed)").
+		Says("dl", "GET, POST, /orders and paths below it (prefix removed)").
 		Find("[name=revision]").AttrOr("value", "")
 	s.Post(page, "revision", revision, "environment", rows.Items[0].EnvironmentID, "path_prefix", "/orders/").
 		Shows(422, "api.shop.test/orders").
 		Says("#domain-move-prefix-error", "Leave out the slash at the end")
 	s.Post(page, "revision", revision, "environment", rows.Items[0].EnvironmentID, "path_prefix", "/new")
-	s.Get(page).Says("h1", "api.shop.test/new").Says("dl", "all methods, paths below /new (prefix kept)")
+	s.Get(page).Says("h1", "api.shop.test/new").Says("dl", "all methods, /new and paths below it (prefix kept)")
 }
 
 // write changes the database without using the pages.
