@@ -93,7 +93,7 @@ const head = `{"openapi":"3.1.0","info":{"title":"t","version":"1"},`
 
 func TestParse_refusals(t *testing.T) {
 	t.Parallel()
-	const onlyOneForm = `GET /a: the parameter "p" must have either a schema or one type of content`
+	const onlyOneForm = `GET /a: the parameter "p" must have either a schema or one content type`
 	for name, tt := range map[string]struct{ text, want string }{
 		"empty": {" \n", "empty"},
 		"broken JSON": {"{\n\"openapi\": \"3.0.0\",\n ]",
@@ -119,7 +119,7 @@ func TestParse_refusals(t *testing.T) {
 		"parameter twice": {head + `"paths":{"/a":{"get":{"parameters":[{"name":"p","in":"query","schema":{}},` +
 			`{"name":"p","in":"query","schema":{"type":"integer"}}]}}}}`, `the parameter "p" appears twice`},
 		"only a cycle": {head + `"paths":{},"components":{"schemas":{"A":{"$ref":"#/components/schemas/B"},` +
-			`"B":{"$ref":"#/components/schemas/A"}}}}`, "a chain of more than 16, or a circle"},
+			`"B":{"$ref":"#/components/schemas/A"}}}}`, "16 references, or references form a cycle"},
 		"ten paths alike": {head + `"paths":{` + strings.TrimSuffix(alike(10), ",") + `}}`,
 			"GET /a/{p9}: more than 8 paths differ from /a/{p0} only in the names of parameters"},
 		"two alike": {"openapi: 3.0.0\ninfo: {title: t, version: '1'}\npaths: {}\npaths: {}\n", "appears twice"},

@@ -84,7 +84,7 @@ func peopleSignInAtTheExportedRealm(t *testing.T, issuer *servers.Keycloak) {
 	moved.AuthorizeURL = home.Issuer("books") + "/protocol/openid-connect/auth"
 	p.IgnoresErrorsAt(issuer.URL, home.URL)
 	p.Open(withScope(app.authorize(moved), scope))
-	p.Follows("OpenID Connect (web)")
+	p.Follows(strings.TrimPrefix(issuer.URL, "http://") + " (web)") // the provider's label, and the app client's
 	p.Sees("Back at the application")
 	claims := claimsOf(t, accessToken(t, app, home.Issuer("books"), made.Login.ClientID))
 	checkClaims(t, claims, map[string]string{
@@ -102,8 +102,8 @@ func peopleSignInAtTheExportedRealm(t *testing.T, issuer *servers.Keycloak) {
 
 	ana.setRole(http.MethodDelete)
 	p.Open(withScope(app.authorize(moved), "openid groups") + "&prompt=login")
-	p.Follows("OpenID Connect (web)")
-	p.Types("password", "correct horse") // prompt is for the provider too
+	p.Follows(strings.TrimPrefix(issuer.URL, "http://") + " (web)") // the provider's label, and the app client's
+	p.Types("password", "correct horse")                            // prompt is for the provider too
 	p.Presses("Sign In")
 	p.Reaches(`//*[normalize-space()="see which groups you're in"]`) // that is asked for the first time
 	p.Does("agree", chromedp.Click(chromedp.CSS("[name=accept]"), browser.Steady))

@@ -36,7 +36,7 @@ func TestInspect(t *testing.T) {
 		text    string
 	}{
 		"no token, as it should be": {says: `{"active":false}`, step: "token", outcome: diagnosis.Pass,
-			text: "never issued as inactive"},
+			text: "never issued is inactive"},
 		"any token is active": {says: good, step: "token", outcome: diagnosis.Fail,
 			text: "Every call would be accepted"},
 		"a good token": {says: good, token: "canary-token", step: "token", outcome: diagnosis.Pass,

@@ -69,7 +69,7 @@ func TestApplied_cannotUndo(t *testing.T) {
 		const bob = "- username: bob\n"
 		const dora = "- username: dora\n  keyauth_credentials: [{key: dora-0123456789abcdef}]\n"
 		second := w.write(t, bob, dora+bob)
-		check(first.ID, "A later import from the same source builds on this one. Undo "+second.ID+" first.")
+		check(first.ID, "A later import with the same name builds on this one. Undo "+second.ID+" first.")
 		check(second.ID, "")
 		third := w.write(t, bob, dora+bob, "year: 3", "year: 4")
 		later := "because the later import " + third.ID + " changed objects from earlier ones, such as the "

@@ -55,19 +55,19 @@ func TestCompile_budget(t *testing.T) {
 		want     string // "": accepted
 	}{
 		"chain": {body(first, times(5000, `"S%[1]d":{"$ref":"`+schema+`S%[2]d"},`)+`"S5000":{}`), 500_000,
-			"a chain of more than 16"},
+			"a chain has more than 16 references"},
 		"chain of 16": {body(first, times(15, `"S%[1]d":{"$ref":"`+schema+`S%[2]d"},`)+`"S15":{}`), 20_000, ""},
 		"chain of 17": {body(first, times(16, `"S%[1]d":{"$ref":"`+schema+`S%[2]d"},`)+`"S16":{}`), 20_000,
-			"a chain of more than 16"},
+			"a chain has more than 16 references"},
 		"chain in what is not read": {
 			strings.Replace(body(`{"allOf":[{"$ref":"#/x-a/S"}]}`, ""), `"paths"`,
 				`"x-a":{"S":{"items":{"$ref":"#/x-a/S0"}},`+
 					times(5000, `"S%[1]d":{"$ref":"#/x-a/S%[2]d"},`)+`"S5000":{}},`+
 					`"paths"`, 1),
-			500_000, "a chain of more than 16",
+			500_000, "a chain has more than 16 references",
 		},
 		"ring": {body(first, times(500, `"S%[1]d":{"$ref":"`+schema+`S%[2]d"},`)+`"S500":`+first), 500_000,
-			"or a circle"},
+			"or references form a cycle"},
 		"ring by allOf": {body(first, times(5000, part)+`"S5000":`+first), 1_500_000, ""},
 		"deep by allOf": {body(first, times(20_000, part)+`"S20000":{}`), 6_000_000, ""},
 		"doubling": {body(first, times(100, `"S%[1]d":{"oneOf":[{"$ref":"`+schema+`S%[2]d"},{"$ref":"`+schema+
