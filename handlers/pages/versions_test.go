@@ -115,8 +115,8 @@ func TestVersions_history(t *testing.T) {
 	s.Get("/audit").
 		Says("#audit-list", "added version 2.0.0 of shop").
 		Says("#audit-list", "renamed version 2.0.0 to 2.1.0 of shop").
-		Says("#audit-list", "added the environment dev of version 2.1.0 of shop").
-		Says("#audit-list", "removed the environment dev of version 2.1.0 of shop").
+		Says("#audit-list", "added the environment dev to version 2.1.0 of shop").
+		Says("#audit-list", "removed the environment dev from version 2.1.0 of shop").
 		Says("#audit-list", "removed version 2.1.0 of shop")
 }
 

@@ -188,8 +188,8 @@ func projectChangeText(e contract.AuditEntry, of string) string {
 		return pastOf(cmp.Or(change, "change")) + " " + object + of
 	case change == "add" && object != "":
 		return "added the " + strings.Replace(object, " of version ", " to version ", 1) + of
-	case change == "delete" && object != "":
-		return "deleted the " + strings.Replace(object, " of version ", " from version ", 1) + of
+	case change == "remove" && object != "":
+		return "removed the " + strings.Replace(object, " of version ", " from version ", 1) + of
 	case object != "":
 		return pastOf(cmp.Or(change, "change")) + " the " + object + of
 	}

@@ -87,6 +87,10 @@ func TestActionText(t *testing.T) {
 			Actor: ana, Action: "project.update", Object: "prj_1", ProjectName: "shop",
 			Detail: map[string]string{"change": "add", "object": "environment dev of version 1.0.0"},
 		},
+		"ana@example.com removed the environment dev from version 1.0.0 of shop": {
+			Actor: ana, Action: "project.update", Object: "prj_1", ProjectName: "shop",
+			Detail: map[string]string{"change": "remove", "object": "environment dev of version 1.0.0"},
+		},
 		`ana@example.com rotated the secret for the webhook "Chat"`: {
 			Actor: ana, Action: "webhook.change", Object: "whk_1",
 			Detail: map[string]string{"change": "rotate", "name": "Chat"},
