@@ -58,8 +58,8 @@ func (b *Build) readmeText(parts []Part) string {
 // moved is the headline of the ledger.
 func moved(totals contract.LedgerTotals, format Format) string {
 	headline := cmp.Or(totals.PortableText(string(format)), "Portable")
-	return fmt.Sprintf("**%s**: %s.\nAnother %d items are the same for every project, such as login sessions and "+
-		"HTTP details. They aren't included in this number.", headline, totals.Headline(), totals.Everywhere())
+	return fmt.Sprintf("**%s**: %s.\nAnother %d items, such as login sessions and HTTP details, are the same for "+
+		"every project. They aren't included in this number.", headline, totals.Headline(), totals.Everywhere())
 }
 
 // remedy is something to do about the items with these titles.

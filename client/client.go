@@ -196,8 +196,8 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		return fault.New(fault.Unavailable, "server_unreachable",
-			"no Postern server responds at %s: run `postern serve` to start one, or choose another with --server or "+
-				"POSTERN_SERVER", c.base).Because(err)
+			"no Postern server is responding at %s: run `postern serve` to start one, or choose another with --server "+
+				"or POSTERN_SERVER", c.base).Because(err)
 	}
 	why := err
 	if inner, ok := errors.AsType[*url.Error](err); ok {

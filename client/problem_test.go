@@ -146,7 +146,7 @@ func TestDo_otherServer(t *testing.T) {
 		if !ok || problem.Kind != fault.Unavailable {
 			t.Fatalf("error = %#v, want one of the kind unavailable", err)
 		}
-		want := "no Postern server responds at http://127.0.0.1:1: " +
+		want := "no Postern server is responding at http://127.0.0.1:1: " +
 			"run `postern serve` to start one, or choose another with --server or POSTERN_SERVER"
 		if problem.Public != want {
 			t.Errorf("text = %q, want %q", problem.Public, want)

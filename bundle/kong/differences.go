@@ -20,7 +20,7 @@ func responseFates() []bundle.Fate {
 			Note: "For every upstream, Kong reuses connections that have been idle for less than the shortest " +
 				"reuse_idle_ms of any environment, in whole seconds and at least 1 s. It doesn't read an upstream's " +
 				"Keep-Alive header, and doesn't replace connections after 60 s. At worst, a call on a connection " +
-				"that the upstream is closing gets 502, and a changed DNS record isn't followed while calls keep a " +
+				"that the upstream is closing gets 502, and a changed DNS record isn't picked up while calls keep a " +
 				"connection in use.",
 			Remedy: "Set reuse_idle_ms to less than the time after which your upstreams close idle connections, and " +
 				"export again."},

@@ -6,7 +6,7 @@ import "net/http"
 type Question struct {
 	ProjectPath
 	Version     string `query:"version" doc:"Name or ID of the version. Optional if there is only one version"`
-	Environment string `query:"environment" doc:"Name of the environment. Optional if there is only one environment or one named prod"`
+	Environment string `query:"environment" doc:"Name of the environment. Optional if there is only one environment, or if one is named prod"`
 	Host        string `query:"host" doc:"Custom domain that the call is sent to. If you set it, the domain and path determine the version and environment"`
 	Method      string `query:"method" doc:"HTTP method. Defaults to GET"`
 	Path        string `query:"path" doc:"Path below the environment's URL, such as /orders/42. For a custom domain, the complete path"`

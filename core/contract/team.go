@@ -159,7 +159,7 @@ type InvitationList struct {
 // NewInvitation is an invitation to be created.
 type NewInvitation struct {
 	Role  string `json:"role" doc:"Role: owner, member or viewer"`
-	Email string `json:"email,omitempty" minLength:"1" doc:"Email address that the account must have. The link is sent to it if the server sends email. By default, any account can join with the link"`
+	Email string `json:"email,omitempty" minLength:"1" doc:"Email address that the account must have. If the server can send email, Postern sends the link to this address. By default, any account can join with the link"`
 }
 
 // In returns the request to create the invitation in a team.
@@ -272,8 +272,8 @@ var (
 		ID: "create-invitation", Method: http.MethodPost, Path: invitations, Status: http.StatusCreated,
 		Summary: "Invite a person to a team", Permission: CreateInvitations,
 		Command: "invitations create TEAM ROLE", Example: "invitations create team_01 viewer --email vic@example.com",
-		Doc: "The link works only once and expires after a week. If you give an email address and the server sends " +
-			"email, the link is sent there. Otherwise, the response includes it.",
+		Doc: "The link works only once and expires after a week. If you specify an email address and the server can " +
+			"send email, Postern sends the link to that address. Otherwise, the response includes it.",
 	}}
 	GetInvitation = &Op[InvitationPath, Invitation]{Operation{
 		ID: "get-invitation", Method: http.MethodGet, Path: invitation, Summary: "Get an open invitation",

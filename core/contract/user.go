@@ -237,12 +237,13 @@ var (
 		ID: "freeze-user", Method: http.MethodPost, Path: user + "/freeze", Permission: UpdateUsers,
 		Summary: "Freeze a user", Command: "users freeze USER",
 		Doc: "While frozen, the user can't sign in, and calls with their tokens and keys get 403. Freezing ends " +
-			"their sessions. You can unfreeze them.",
+			"the user's sessions. You can unfreeze the user later.",
 	}}
 	UnfreezeUser = &Op[UserPath, User]{Operation{
 		ID: "unfreeze-user", Method: http.MethodPost, Path: user + "/unfreeze", Summary: "Unfreeze a user",
 		Command: "users unfreeze USER", Permission: UpdateUsers,
-		Doc: "The user can sign in again, and their keys work again. The sessions that freezing ended aren't restored.",
+		Doc: "The user can sign in again, and their keys work again. Sessions that ended when the user was frozen " +
+			"aren't restored.",
 	}}
 	CreateUserInvitation = &Op[UserInvitationCreation, UserInvitation]{Operation{
 		ID: "create-user-invitation", Method: http.MethodPost, Path: user + "/invitation", Status: http.StatusCreated,

@@ -21,7 +21,7 @@ type DeliveryPath struct {
 // Webhook is a URL that a team's events are sent to.
 type Webhook struct {
 	ID                 string     `json:"id"`
-	Team               string     `json:"team" doc:"ID of the team whose events it receives"`
+	Team               string     `json:"team" doc:"ID of the team whose events the webhook sends"`
 	URL                string     `json:"url"`
 	Description        string     `json:"description"`
 	Events             []string   `json:"events"`
@@ -58,7 +58,7 @@ const (
 // WebhookList is a request for webhooks.
 type WebhookList struct {
 	Page
-	State string `query:"state" enum:"on,off,failing" doc:"Only webhooks in this state; failing means on, but deliveries are failing"`
+	State string `query:"state" enum:"on,off,failing" doc:"Only webhooks in this state. A failing webhook is on, but its deliveries don't succeed"`
 	Sort  string `query:"sort" enum:"created,-created,url,-url" doc:"Sort order. A leading - means descending. Defaults to -created"`
 	Text  string `query:"q" flag:"search" maxLength:"200" doc:"Part of the URL or description, ignoring case"`
 }
@@ -68,7 +68,7 @@ type NewWebhook struct {
 	URL         string   `json:"url" doc:"http or https URL that receives events by POST"`
 	Description string   `json:"description,omitempty" doc:"Description of the webhook"`
 	Events      []string `json:"events,omitempty" flag:"event" doc:"Event types to send: project.claimed, key.created, key.rotated, key.frozen, key.revoked, keys.imported, export.ready, export.failed, user.created, user.signed_in, user.frozen, user.deleted, group.changed, consent.withdrawn, tenant.deleted, domain.record_missing, domain.record_back, upstream.unhealthy or upstream.healthy. Defaults to all"`
-	Team        string   `json:"team,omitempty" minLength:"1" doc:"ID of the team whose events it receives. Defaults to your first team"`
+	Team        string   `json:"team,omitempty" minLength:"1" doc:"ID of the team whose events the webhook sends. Defaults to your first team"`
 }
 
 // WebhookCreation is a request for a new webhook.
@@ -151,7 +151,8 @@ var (
 		ID: "create-webhook", Method: http.MethodPost, Path: webhooks, Status: http.StatusCreated,
 		Summary: "Create a webhook", Command: "webhooks create URL", Permission: ChangeWebhooks,
 		Example: "webhooks create https://hooks.example.com/postern --event key.created --event key.revoked",
-		Doc: "Postern sends the team's events to the URL by POST, signed according to Standard Webhooks. The " +
+		Doc: "Postern sends the team's events to the URL in POST requests, signed according to Standard Webhooks. " +
+			"The " +
 			"response includes the signing secret, which is shown only once.",
 	}}
 	GetWebhook = &Op[WebhookPath, Webhook]{Operation{

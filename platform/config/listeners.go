@@ -145,8 +145,8 @@ func limitSettings() []setting {
 		{
 			"gateway-min-body-rate",
 			"240",
-			"minimum rate of a request body in bytes per second, averaged over the time that the gateway waits for " +
-				"it, after 10 s of waiting; 0 means none",
+			"minimum average rate of a request body, in bytes per second, checked once the gateway has waited 10 s " +
+				"for the body; 0 means no minimum",
 			number(func(c *Config) *int { return &c.MinBodyRate }),
 		},
 		{

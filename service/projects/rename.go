@@ -76,14 +76,15 @@ func checkNewLimit(tx *models.Tx, project models.Project, stranded []models.APIK
 	if err != nil || len(used) == 0 {
 		return err
 	}
-	them := "them"
+	they, them := "they", "them"
 	if len(stranded) == 1 {
-		them = "it"
+		they, them = "it", "it"
 	}
 	return fault.New(
-		fault.Conflict, "keys_would_open_more", "%s limited to this environment and would also be valid for %s. "+
-			"Choose another name, or revoke %s first.", countOf(int64(len(stranded)), "API key is", "API keys are"),
-		strings.Join(used, ", "), them,
+		fault.Conflict, "keys_would_open_more", "%s limited to this environment. After you rename it, %s would also "+
+			"be valid for %s. Choose another name, or revoke %s first.",
+		countOf(int64(len(stranded)), "API key is", "API keys are"),
+		they, strings.Join(used, ", "), them,
 	)
 }
 

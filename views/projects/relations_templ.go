@@ -96,7 +96,7 @@ func RelationsPage(m Relations) templ.Component {
 				})
 				templ_7745c5c3_Err = ui.Empty(
 					"No owners yet",
-					"Rules with owner refuse calls to an object until it has an owner.",
+					"Rules that require an owner refuse calls to an object until it has one.",
 				).Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

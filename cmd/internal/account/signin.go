@@ -129,7 +129,7 @@ func signInAs(ctx context.Context, t terminal.Terminal, s cli.Session, f loginFl
 	}
 	if before != nil { // the replaced token is no longer stored anywhere
 		if err := revokeOwn(ctx, s.Server, before.Token); err != nil && fault.KindOf(err) != fault.Unauthenticated {
-			fmt.Fprintln(t.Err, "The token of your previous sign-in could not be revoked. Revoke it in the "+
+			fmt.Fprintln(t.Err, "The token from your previous sign-in couldn't be revoked. Revoke it in the "+
 				"dashboard, under Access tokens.")
 		}
 	}

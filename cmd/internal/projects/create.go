@@ -103,7 +103,8 @@ use --weighted-target instead of URL.`,
 	flags.StringVar(&f.auth.Mode, "auth", "", "passthrough forwards calls with or without a credential; authenticate "+
 		"requires a credential. Defaults to passthrough, or to authenticate with --login")
 	flags.StringSliceVar(&f.auth.Methods, "methods", nil, "accepted credentials: api_key, jwt or opaque. Defaults "+
-		"to api_key. With --login, defaults to jwt, or to both if you also use a flag such as --require-key")
+		"to api_key. With --login, defaults to jwt, or to api_key and jwt if you also use a flag for keys, such as "+
+		"--require-key")
 	flags.StringArrayVar(&f.issuers, "token-issuer", nil, tokenIssuerHelp+" (repeatable)")
 	flags.StringVar(&f.endpoint, "introspection", "", introspectionHelp)
 	flags.StringVar(&f.endpointSecret, "introspection-secret-file", "", introspectionSecretHelp)

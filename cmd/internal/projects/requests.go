@@ -23,7 +23,7 @@ const (
 )
 
 func newRequests(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("requests", "List or follow the latest calls of a project",
+	return terminal.Family("requests", "List or follow the latest calls to a project",
 		newRequestsList(t),
 		cli.FactsCommand(t, cli.AsProject, contract.GetRequest, requestFacts),
 	)
@@ -57,8 +57,8 @@ func newRequestsList(t terminal.Terminal) *cobra.Command {
 		}
 		return terminal.Paged(t, func() error { return printRequests(t, found.Items) })
 	}
-	command.Short = "List or follow the latest calls of a project"
-	command.Long = `List the latest calls of a project, newest last. The log contains about the last 1,000
+	command.Short = "List or follow the latest calls to a project"
+	command.Long = `List the latest calls to a project, newest last. The log contains about the last 1,000
 calls of the server process that responds. It doesn't contain query strings, headers or
 bodies.
 

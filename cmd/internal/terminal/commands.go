@@ -164,7 +164,7 @@ func onlyCommands(c *cobra.Command, args []string) error {
 func NewHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]...",
-		Short: "Show the help of a command",
+		Short: "Show help for a command",
 		RunE: func(c *cobra.Command, args []string) error {
 			about, rest, err := c.Root().Find(args)
 			if err != nil {

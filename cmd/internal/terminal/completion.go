@@ -12,7 +12,7 @@ import (
 // replaces cobra's, whose help is in other words than ours.
 func NewCompletion(t Terminal) *cobra.Command {
 	command := Family("completion", "Set up completion in your shell",
-		completionOf(t, "bash", (*cobra.Command).GenBashCompletionV2, `Requires the package bash-completion.
+		completionOf(t, "bash", (*cobra.Command).GenBashCompletionV2, `Requires the bash-completion package.
 
 To use it in this shell:
   source <(postern completion bash)
@@ -44,8 +44,8 @@ To use it in every new shell, add that line to your profile. To find the file, r
 "echo $PROFILE".`),
 	)
 	command.Long = `Print a script that completes commands, flags, and the names of your projects, keys and
-other objects when you press Tab. The help of each shell's command says how to install
-its script.`
+other objects when you press Tab. To see how to install the script, run the command for
+your shell with --help.`
 	command.Example = `  postern completion zsh --help
   source <(postern completion bash)`
 	return command
