@@ -110,7 +110,7 @@ func (p formsTwice) rotatesKeyOnItsPage(t *testing.T) {
 
 func (p formsTwice) createsKey(_ *testing.T) {
 	p.at("/projects/shop/keys")
-	p.Clicks("#keys summary")
+	p.Clicks("details.create > summary")
 	p.Types("owner", "billing")
 	p.Presses("Create key")
 	p.Sees("Key created")
