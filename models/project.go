@@ -21,7 +21,7 @@ type Project struct {
 	APIScopes     APIScopes
 	ImportedKeys  bool          // keys of any form may be valid: some were imported
 	CORS          contract.CORS `gorm:"serializer:json"`
-	FrozenAt      *time.Time    // since when the operators have taken it down; nil: they haven't
+	FrozenAt      *time.Time    // when the operators took it down; nil: they haven't
 	FrozenReason  string
 	DeletedAt     *time.Time // in the trash since; nil: not deleted
 	PurgeAt       *time.Time // when it will be deleted permanently, if DeletedAt is set

@@ -73,7 +73,7 @@ type Project struct {
 	Name          string // host label and path segment
 	DisplayName   string
 	TeamID        string // team_…; projects of an unclaimed workspace share some limits; not exported
-	FormerTeam    string `json:",omitempty"` // the team before a move, while its keys are still stored there; not exported
+	FormerTeam    string `json:",omitempty"` // the team before a move, which still has its keys; not exported
 	FallbackOwner string // the owner that Keyless OwnerFallback counts calls against
 	ProductID     string // prd_… of the product it belongs to; "" without one
 	Product       string // name of the product
