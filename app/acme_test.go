@@ -15,6 +15,7 @@ import (
 	"postern/app"
 	"postern/platform/config"
 	"postern/testkit"
+	"postern/testkit/ports"
 	"postern/testkit/servers"
 )
 
@@ -64,7 +65,7 @@ func TestACME_verifiedHostNames(t *testing.T) {
 		names, upstream := servers.StartNameServer(t), testkit.NewUpstream(t)
 		names.Point(host)
 		c := withGatewayTLS(t, settings(t.TempDir(), databaseURL))
-		c.GatewayAddr = servers.FreeAddress(t)
+		c.GatewayAddr = ports.Address(t)
 		server := servers.StartPebble(t, servers.PebbleOptions{
 			TLSPort:    int(netip.MustParseAddrPort(c.GatewayAddr).Port()),
 			NameServer: names.Addr,

@@ -18,6 +18,7 @@ import (
 	"postern/models"
 	"postern/platform/config"
 	"postern/testkit"
+	"postern/testkit/ports"
 	"postern/testkit/state"
 )
 
@@ -153,8 +154,8 @@ func TestRun_again(t *testing.T) {
 func TestNew_notRun(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
 		c := settings(t.TempDir(), databaseURL)
+		c.ControlAddr, c.GatewayAddr = ports.Address(t), ports.Address(t)
 		a := newApp(t, c)
-		c.ControlAddr, c.GatewayAddr = a.Config.ControlAddr, a.Config.GatewayAddr
 		if err := a.Close(); err != nil {
 			t.Fatal(err)
 		}

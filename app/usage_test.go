@@ -19,6 +19,7 @@ import (
 	"postern/models"
 	"postern/platform/config"
 	"postern/testkit"
+	"postern/testkit/ports"
 	"postern/testkit/state"
 )
 
@@ -63,9 +64,7 @@ func start(t *testing.T, databaseURL string) *running {
 	upstream := httptest.NewServer(r)
 	t.Cleanup(upstream.Close)
 	r.upstream = upstream.URL
-	closed := httptest.NewServer(nil)
-	closed.Close()
-	r.unanswered = closed.URL
+	r.unanswered = "http://" + ports.Address(t)
 	r.settings, r.stop = serve(t, r.settings)
 	api, err := client.New(r.settings.PublicURL, "")
 	if err != nil {

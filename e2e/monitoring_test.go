@@ -1,12 +1,10 @@
 package e2e
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -19,6 +17,7 @@ import (
 	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
+	"postern/testkit/ports"
 	"postern/testkit/servers"
 )
 
@@ -42,7 +41,7 @@ func TestPrometheus_alerts(t *testing.T) {
 // asks it every expression of the dashboard and of the alerts.
 func TestPrometheus_series(t *testing.T) {
 	t.Parallel()
-	admin := freeAddress(t)
+	admin := ports.Address(t)
 	server := harness.Serve(t, t.TempDir(), testkit.Postgres(t), "POSTERN_ADMIN_ADDR="+admin,
 		"POSTERN_REDIS_URL="+servers.StartRedis(t).URL(), "POSTERN_TRACES_ENDPOINT="+servers.StartCollector(t).URL)
 	proxy := newProxy(t, server.URL)
@@ -111,7 +110,7 @@ func expressions(t *testing.T) []string {
 
 func startPrometheus(t *testing.T, target string) (address string) {
 	t.Helper()
-	dir, address := t.TempDir(), freeAddress(t)
+	dir, address := t.TempDir(), ports.Address(t)
 	rules, err := filepath.Abs(filepath.Join(deployed, "postern.rules.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -193,15 +192,4 @@ func fetch(t *testing.T, address string) (status int, body []byte) {
 		t.Fatal(err)
 	}
 	return answer.StatusCode, body
-}
-
-// freeAddress is an address that nothing listens on at the moment.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }

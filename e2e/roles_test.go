@@ -12,6 +12,7 @@ import (
 	"postern/e2e/harness"
 	"postern/platform/secrets"
 	"postern/testkit"
+	"postern/testkit/ports"
 )
 
 // split is one installation in three processes, one for each role.
@@ -31,7 +32,7 @@ func serveSplit(t *testing.T, databaseOf func(role string) string) split {
 	s, exports := split{listeners: map[string]roleAddresses{}}, t.TempDir()
 	roles := []string{"control", "gateway", "worker"}
 	for _, role := range roles {
-		s.listeners[role] = roleAddresses{freeAddress(t), freeAddress(t), freeAddress(t)}
+		s.listeners[role] = roleAddresses{ports.Address(t), ports.Address(t), ports.Address(t)}
 	}
 	public, callers := "http://"+s.listeners["control"].control, "http://"+s.listeners["gateway"].gateway
 	for i, into := range []**harness.Process{&s.control, &s.gateway, &s.worker} {

@@ -17,6 +17,7 @@ import (
 	"postern/core/snapshot"
 	"postern/gateway"
 	"postern/platform/egress"
+	"postern/testkit/ports"
 	"postern/testkit/reports"
 )
 
@@ -130,11 +131,6 @@ func TestCheckTarget_unreachable(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = silent.Close() })
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = closed.Close()
 	guarded := func(_ *rig, o *gateway.Options) {
 		guard, err := egress.New(egress.Options{})
 		if err != nil {
@@ -147,7 +143,7 @@ func TestCheckTarget_unreachable(t *testing.T) {
 		options []rigOption
 		text    string
 	}{
-		"nothing listens":   {"http://" + closed.Addr().String(), nil, "refuses connections"},
+		"nothing listens":   {"http://" + ports.Address(t), nil, "refuses connections"},
 		"a private network": {"http://10.1.2.3", nil, "that isn't allowed"},
 		"this machine, where that is not allowed": {"http://" + silent.Addr().String(), []rigOption{guarded},
 			"that isn't allowed"},

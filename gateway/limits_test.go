@@ -13,6 +13,7 @@ import (
 	"postern/core/snapshot"
 	"postern/gateway"
 	"postern/platform/egress"
+	"postern/testkit/ports"
 )
 
 func TestUpstream_unreachable(t *testing.T) {
@@ -20,7 +21,7 @@ func TestUpstream_unreachable(t *testing.T) {
 		_, _ = io.WriteString(conn, "HTTP/1.1 400 Bad\r\n\r\n")
 	})
 	for name, target := range map[string]string{
-		"no one listens":      "http://" + freeAddr(t),
+		"no one listens":      "http://" + ports.Address(t),
 		"a forbidden address": "http://10.0.0.1",
 		"not even HTTP": rawUpstream(t, func(conn net.Conn, from *bufio.Reader) {
 			_, _ = readHead(from)
@@ -36,17 +37,6 @@ func TestUpstream_unreachable(t *testing.T) {
 		r := newRig(t, nil, withTarget(target))
 		r.wantCode(name, r.get("/shop/1.0.0/prod"), 502, "upstream_unreachable")
 	}
-}
-
-// freeAddr returns an address without a listener.
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
 }
 
 func TestUpstream_forbidden(t *testing.T) {

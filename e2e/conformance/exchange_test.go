@@ -208,16 +208,6 @@ func tunnel(conn net.Conn, in io.Reader, message string) string {
 	return string(back)
 }
 
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
-}
-
 // waitFor asks for ready until it is, or fails the test with what stopped it.
 func waitFor(t *testing.T, what string, ready func() error) {
 	t.Helper()

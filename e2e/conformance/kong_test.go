@@ -15,6 +15,7 @@ import (
 	"postern/bundle"
 	"postern/core/policy"
 	"postern/core/snapshot"
+	"postern/testkit/ports"
 	"postern/testkit/sample"
 )
 
@@ -69,7 +70,7 @@ func startKongUntil(
 	if launcher == "" {
 		t.Fatal("conformance: not run: POSTERN_KONG is not set to a launcher of Kong 3.9, such as tools/kong-docker")
 	}
-	proxy, admin := freePort(t), freePort(t)
+	proxy, admin := ports.Port(t), ports.Port(t)
 	log, err := os.Create(filepath.Join(t.TempDir(), "kong.log"))
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"postern/core/policy"
+	"postern/testkit/ports"
 )
 
 // TestPlugin_nginx runs the exported plugin inside a real nginx with its Lua module and compares every case that the
@@ -85,7 +86,7 @@ func startNginx(t *testing.T, folder string, up *upstream) *peer {
 	if err != nil {
 		t.Fatalf("nginx is missing (Debian: apt-get install nginx-light libnginx-mod-http-lua): %v", err)
 	}
-	port := freePort(t)
+	port := ports.Port(t)
 	prefix := t.TempDir()
 	config := filepath.Join(prefix, "nginx.conf")
 	writeFile(t, filepath.Join(prefix, "exported.lua"), "return "+exportedLua(t, folder))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"postern/platform/egress"
+	"postern/testkit/ports"
 )
 
 // TestReason uses the errors of real connections, because Reason inspects the standard library's errors.
@@ -24,11 +24,6 @@ func TestReason(t *testing.T) {
 	demands.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert, MaxVersion: tls.VersionTLS12}
 	demands.StartTLS()
 	defer demands.Close()
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = closed.Close()
 	g, err := egress.New(egress.Options{LoopbackAllowed: true})
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +32,7 @@ func TestReason(t *testing.T) {
 		"an unknown authority":   {secure.URL, "authority that isn't trusted"},
 		"no TLS":                 {"https://" + plain.Listener.Addr().String(), "doesn't use TLS"},
 		"a client certificate":   {demands.URL, "refuses the TLS handshake (tls: "},
-		"nothing listens":        {"http://" + closed.Addr().String(), "refuses connections on that port"},
+		"nothing listens":        {"http://" + ports.Address(t), "refuses connections on that port"},
 		"a private address":      {"http://10.0.0.1", "that isn't allowed"},
 		"another protocol":       {"http://93.184.215.14:25", "a protocol other than HTTP"},
 		"a name without records": {"http://nothing.invalid", "doesn't resolve to an IP address"},

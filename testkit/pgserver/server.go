@@ -21,6 +21,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"postern/testkit/ports"
 )
 
 // How long a server may take to come up and to stop. Both take well under a
@@ -112,22 +114,15 @@ func (s *Server) create() error {
 	return os.Remove(passwords)
 }
 
-// launch starts the server on a free port. Another process may take the port
-// between finding and using it, so a few are tried.
+// launch starts the server on a port of its own.
 func (s *Server) launch() error {
-	var err error
-	for range 5 {
-		if s.port, err = freePort(); err != nil {
-			return err
-		}
-		if err = s.Up(); !errors.Is(err, errPortTaken) {
-			return err
-		}
+	port, err := ports.Reserve()
+	if err != nil {
+		return err
 	}
-	return err
+	s.port = port
+	return s.Up()
 }
-
-var errPortTaken = errors.New("port is taken")
 
 // Up starts the server on its port and its data, and waits until it accepts
 // connections. Down has ended it before.
@@ -161,9 +156,6 @@ func (s *Server) Up() error {
 		// The pipe has to be read to its end before Wait closes it.
 		text := <-logged
 		err := s.cmd.Wait()
-		if strings.Contains(text, "Address already in use") {
-			err = errPortTaken
-		}
 		s.failure = fmt.Errorf("PostgreSQL ended: %w\n%s", err, text)
 		close(s.died)
 	}()
@@ -237,13 +229,4 @@ func (s *Server) command(path string, args ...string) *exec.Cmd {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: s.account}
 	EndWithParent(cmd.SysProcAttr)
 	return cmd
-}
-
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("find a free port: %w", err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"postern/testkit"
+	"postern/testkit/ports"
 )
 
 // GRPCInterop is the server of gRPC's interoperability tests
@@ -27,7 +28,7 @@ func StartGRPCInterop(t testing.TB) *GRPCInterop {
 // startGRPCInterop returns nil if the server ended before it listened.
 func startGRPCInterop(t testing.TB) *GRPCInterop {
 	t.Helper()
-	s := &GRPCInterop{Address: FreeAddress(t)}
+	s := &GRPCInterop{Address: ports.Address(t)}
 	_, port, err := net.SplitHostPort(s.Address)
 	if err != nil {
 		t.Fatal(err)

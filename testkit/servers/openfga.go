@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"postern/testkit"
+	"postern/testkit/ports"
 )
 
 // OpenFGA is a running OpenFGA with its store in memory. Its version is the one of the image in the exported compose
@@ -30,7 +31,7 @@ func OpenFGAVersion() string { return version("openfga") }
 // Without the program, the test fails.
 func StartOpenFGA(t testing.TB, token string) *OpenFGA {
 	t.Helper()
-	api, grpc := FreeAddress(t), FreeAddress(t)
+	api, grpc := ports.Address(t), ports.Address(t)
 	s := &OpenFGA{URL: "http://" + api, t: t, token: token}
 	args := []string{
 		"run", "--http-addr", api, "--grpc-addr", grpc, "--playground-enabled=false", "--metrics-enabled=false",

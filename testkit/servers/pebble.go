@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"postern/testkit"
+	"postern/testkit/ports"
 )
 
 // Pebble is a running ACME server (RFC 8555) by the makers of Let's Encrypt. It checks challenges by real handshakes.
@@ -41,7 +42,7 @@ func StartPebble(t testing.TB, o PebbleOptions) *Pebble {
 	s := &Pebble{RootsFile: filepath.Join(dir, "server.crt")}
 	cert, key := testkit.Certificate(t, "localhost")
 	keyFile := filepath.Join(dir, "server.key")
-	address, management := FreeAddress(t), FreeAddress(t)
+	address, management := ports.Address(t), ports.Address(t)
 	config, err := json.Marshal(map[string]any{"pebble": map[string]any{
 		"listenAddress":           address,
 		"managementListenAddress": management,

@@ -8,9 +8,11 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"postern/testkit"
+	"postern/testkit/ports"
 )
 
 // StartPgBouncer runs PgBouncer in front of the PostgreSQL server of a test until the test ends, in a pool mode
@@ -21,7 +23,7 @@ func StartPgBouncer(t testing.TB, databaseURL, mode string, sessions int) string
 	if err != nil {
 		t.Fatal("the address isn't a URL") // not repeated: it holds a password
 	}
-	port := freePort(t)
+	port := strconv.Itoa(ports.Port(t))
 	config := pgBouncerConfiguration(t, u, mode, port, sessions)
 	args := []string{"-q", config}
 	if os.Geteuid() == 0 { // as which it does not run

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"net"
 	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"postern/testkit"
+	"postern/testkit/ports"
 )
 
 // Redis is a running Redis without a file.
@@ -24,7 +26,7 @@ type Redis struct {
 // StartRedis runs a server until the test ends.
 func StartRedis(t testing.TB) *Redis {
 	t.Helper()
-	s := &Redis{t: t, port: freePort(t)}
+	s := &Redis{t: t, port: strconv.Itoa(ports.Port(t))}
 	s.Up()
 	t.Cleanup(s.Down)
 	return s
@@ -36,8 +38,8 @@ func StartRedisCluster(t testing.TB, n int) []*Redis {
 	const slots = 16384
 	var nodes []*Redis
 	for i := range n {
-		bus := freePort(t)
-		s := &Redis{t: t, port: freePort(t), bus: bus, more: []string{
+		bus := strconv.Itoa(ports.Port(t))
+		s := &Redis{t: t, port: strconv.Itoa(ports.Port(t)), bus: bus, more: []string{
 			"--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-port", bus,
 		}}
 		s.Up()

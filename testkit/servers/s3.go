@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"postern/testkit"
+	"postern/testkit/ports"
 )
 
 // The credentials of every server.
@@ -34,7 +35,7 @@ type S3 struct {
 // StartS3 runs a server until the test ends. Without the program, the test fails.
 func StartS3(t testing.TB) *S3 {
 	t.Helper()
-	s := &S3{t: t, address: FreeAddress(t), objects: t.TempDir(), metadata: t.TempDir()}
+	s := &S3{t: t, address: ports.Address(t), objects: t.TempDir(), metadata: t.TempDir()}
 	if err := os.Mkdir(filepath.Join(s.objects, S3Bucket), 0o700); err != nil {
 		t.Fatal(err)
 	}

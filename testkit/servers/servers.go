@@ -10,7 +10,6 @@ package servers
 
 import (
 	_ "embed"
-	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -51,25 +50,4 @@ func installed(t testing.TB, path ...string) string {
 func program(t testing.TB, name string) string {
 	t.Helper()
 	return installed(t, name+"-"+version(name), name)
-}
-
-// FreeAddress returns an address of loopback that nothing listens on.
-func FreeAddress(t testing.TB) string {
-	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
-}
-
-// freePort returns the port of a free address.
-func freePort(t testing.TB) string {
-	t.Helper()
-	_, port, err := net.SplitHostPort(FreeAddress(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
 }

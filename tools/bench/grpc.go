@@ -13,6 +13,7 @@ import (
 
 	"postern/core/contract"
 	"postern/models"
+	"postern/testkit/ports"
 )
 
 // The call of gRPC that is measured: a unary one with an empty message, of the server of gRPC's interoperability tests
@@ -73,7 +74,7 @@ func (t *grpcPeers) stop() {
 // start starts the servers and returns Envoy's address. Postern gets a copy of p's data, for which p stops and is
 // started again.
 func (t *grpcPeers) start(ctx context.Context, l load, binary string, m testbed, p **postern) (string, error) {
-	upstream, err := freeAddr()
+	upstream, err := ports.ReserveAddress()
 	if err != nil {
 		return "", err
 	}
@@ -87,7 +88,7 @@ func (t *grpcPeers) start(ctx context.Context, l load, binary string, m testbed,
 	if err := t.server.waitFor(func() bool { return listens(upstream) }); err != nil {
 		return "", err
 	}
-	envoy, err := freeAddr()
+	envoy, err := ports.ReserveAddress()
 	if err != nil {
 		return "", err
 	}

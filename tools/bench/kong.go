@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
+
+	"postern/testkit/ports"
 )
 
 // kongReady returns how long Kong takes from its start on an exported zip to the first call
@@ -21,23 +23,21 @@ func kongReady(ctx context.Context, launcher, zipped, path, key string) (took ti
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	proxy, err := freeAddr()
+	proxy, err := ports.Reserve()
 	if err != nil {
 		return 0, err
 	}
-	admin, err := freeAddr()
+	admin, err := ports.Reserve()
 	if err != nil {
 		return 0, err
 	}
-	call, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+proxy+path, nil)
+	call, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d%s", proxy, path), nil)
 	if err != nil {
 		return 0, err
 	}
 	call.Header.Set("X-API-Key", key)
-	_, proxyPort, _ := net.SplitHostPort(proxy) // freeAddr made it
-	_, adminPort, _ := net.SplitHostPort(admin)
 	began := time.Now()
-	kong, err := start(launcher, filepath.Join(dir, "gateway"), proxyPort, adminPort)
+	kong, err := start(launcher, filepath.Join(dir, "gateway"), strconv.Itoa(proxy), strconv.Itoa(admin))
 	if err != nil {
 		return 0, err
 	}

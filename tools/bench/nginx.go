@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"postern/testkit/ports"
 )
 
 // prefix is what both peers take off the path: the version and environment that
@@ -97,7 +99,7 @@ func startReference(dir, nginx, upstream string, keys []string, over *pair) (*se
 }
 
 func startNginx(dir, nginx string, site func(addr string) string) (*server, error) {
-	addr, err := freeAddr()
+	addr, err := ports.ReserveAddress()
 	if err != nil {
 		return nil, err
 	}
@@ -135,16 +137,6 @@ http {
 		return nil, err
 	}
 	return &server{process: p, addr: addr, url: "http://" + addr}, nil
-}
-
-// freeAddr returns a loopback address with a free port.
-func freeAddr() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("find a free port: %w", err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String(), nil
 }
 
 func listens(addr string) bool {

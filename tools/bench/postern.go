@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"postern/testkit/ports"
 	"postern/tools/procfs"
 )
 
@@ -24,11 +25,11 @@ type postern struct {
 // startPostern runs `postern serve` on the data directory, with more flags, and waits
 // until /readyz says so.
 func startPostern(ctx context.Context, binary, data string, flags ...string) (*postern, error) {
-	control, err := freeAddr()
+	control, err := ports.ReserveAddress()
 	if err != nil {
 		return nil, err
 	}
-	gateway, err := freeAddr()
+	gateway, err := ports.ReserveAddress()
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"postern/testkit/ports"
 )
 
 // profiled is a file of package main of ./cmd/postern that serves profiles. Only
@@ -28,7 +30,7 @@ func withProfiles(dir string) (overlay string, err error) {
 	if err != nil {
 		return "", err
 	}
-	addr, err := freeAddr()
+	addr, err := ports.ReserveAddress()
 	if err != nil {
 		return "", err
 	}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"postern/testkit/pgserver"
+	"postern/testkit/ports"
 	"postern/tools/account"
 	"postern/tools/shipped"
 )
@@ -59,7 +60,7 @@ func install(ctx context.Context, root, dir string, s settings) (in *installatio
 		return in, err
 	}
 	in.upstream = httptest.NewServer(http.HandlerFunc(echoCaller))
-	if in.address, err = freeAddress(); err != nil {
+	if in.address, err = ports.ReserveAddress(); err != nil {
 		return in, err
 	}
 	// Gateways cannot bring the schema up to date, and wait for the others.
@@ -97,7 +98,7 @@ func (in *installation) newReplica(name, roles string, drain time.Duration) (*re
 	r := &replica{name: name, roles: roles, program: in.program, dir: in.dir}
 	for _, address := range []*string{&r.address, &r.admin} {
 		var err error
-		if *address, err = freeAddress(); err != nil {
+		if *address, err = ports.ReserveAddress(); err != nil {
 			return nil, err
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"postern/testkit/ports"
 )
 
 // redisServer is a Redis without a file, which keeps its address when it is started again.
@@ -17,7 +19,7 @@ type redisServer struct {
 }
 
 func startRedis(dir string) (*redisServer, error) {
-	address, err := freeAddress()
+	address, err := ports.ReserveAddress()
 	if err != nil {
 		return nil, err
 	}
