@@ -55,7 +55,7 @@ func (a *App) warnOfAdmin() {
 	}
 	address, err := netip.ParseAddrPort(a.listeners.admin.Addr().String())
 	if err != nil || !address.Addr().IsLoopback() {
-		a.log.Warn("the admin address doesn't require a credential: make it available only to your monitoring",
+		a.log.Warn("the admin address doesn't require a credential: make it available only to your monitoring system",
 			"address", a.listeners.admin.Addr())
 	}
 }

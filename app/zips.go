@@ -46,8 +46,8 @@ func (a *App) checkZips(ctx context.Context) error {
 	defer stop()
 	err := bucket.Check(ctx)
 	if errors.Is(err, exports.ErrRefused) {
-		return fmt.Errorf("cannot use the bucket %s (%w): check --blob-url or POSTERN_BLOB_URL, that the bucket "+
-			"exists, and the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+		return fmt.Errorf("cannot use the bucket %s (%w): check that the bucket exists, and check --blob-url "+
+			"or POSTERN_BLOB_URL and the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
 			a.Config.Blob.Bucket.Name, oneLineError{err})
 	}
 	if err != nil {

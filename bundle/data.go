@@ -84,7 +84,7 @@ var dataTable = Table{
 	snapshot.FeatureBin: {{Reason: "as_before", Status: Approximate, How: "as before the deletion",
 		Note: "The project was deleted and is in the trash, so calls to it get 410. The documents describe it as it " +
 			"was before the deletion.",
-		Remedy: "Set up the project's keys and versions elsewhere only if you want to serve these calls again."}},
+		Remedy: "Set up the project's keys and versions elsewhere only if you want to serve the project again."}},
 	snapshot.FeatureVersion: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The version is in project-config.json."}},
 	snapshot.FeatureEnvironment: {{Reason: "document", Status: Exact, How: inConfig,
@@ -244,7 +244,7 @@ var dataTable = Table{
 			Note: "The route's requirements are in rules.json, and for OpenFGA in model.fga and tuples.json."},
 		{Reason: "owner", Title: "Rules that require an owner", Status: Exact,
 			How: "`authz/rules.json`; for OpenFGA, the files next to it",
-			Note: "The route's rule, which requires the object's owner, is in rules.json, and for OpenFGA in " +
+			Note: "The route's rule, which requires ownership of the object, is in rules.json, and for OpenFGA in " +
 				"model.fga. Object owners have their own item, `object_ownership`.",
 			Remedy: "Configure your new gateway to look up who owns the object in the path."},
 		{Reason: "relations", Title: "Rules that record owners", Status: Exact, How: "`authz/rules.json`",
@@ -292,7 +292,7 @@ var dataTable = Table{
 	snapshot.FeatureAudit:   {Audit},
 	snapshot.FeatureSecrets: {Secrets, SomeSecrets},
 	snapshot.FeatureCustomDomains: {{Reason: "dns", Status: Skipped, How: "DNS records aren't exported", Always: true,
-		Note: "Domains that point to the hosted gateway are records in your own DNS, so they aren't part of an " +
+		Note: "Records that point domains to the hosted gateway are in your own DNS, so they aren't part of an " +
 			"export.",
 		Remedy: "Point the domains to your new gateway."},
 		{Reason: "document", Status: Exact, How: "`domains` of each environment in `project-config.json`",

@@ -59,7 +59,7 @@ func (b *Build) readmeText(parts []Part) string {
 func moved(totals contract.LedgerTotals, format Format) string {
 	headline := cmp.Or(totals.PortableText(string(format)), "Portable")
 	return fmt.Sprintf("**%s**: %s.\nAnother %d items, such as login sessions and HTTP details, are the same for "+
-		"every project. They aren't included in this number.", headline, totals.Headline(), totals.Everywhere())
+		"every project. They don't count toward the percentage.", headline, totals.Headline(), totals.Everywhere())
 }
 
 // remedy is something to do about the items with these titles.
@@ -147,7 +147,7 @@ func (d *Digest) groups() []group {
 	out := []group{
 		{title: "To do", text: "Each entry describes what you need to do."},
 		{title: "Not moved", text: "These items aren't exported. You don't need to do anything."},
-		{title: "Moved in part"},
+		{title: "Partially moved"},
 		{title: "Moved with differences"},
 		{title: "Moved exactly", text: "The same call gets the same response."},
 		{title: "The same for every project", text: "Every project has these items."},

@@ -83,7 +83,7 @@ const (
 		"names are user IDs, which don't change. Secrets are written as `${NAME}`, which Keycloak replaces with the " +
 		"value of the environment variable.\n"
 	realmUsersDoc = "More users of the realm: copy the file to `data/import` as `<realm>-users-<number>.json`.\n"
-	callbacksDoc  = "The callback URLs to register with each identity provider's app before users sign in to the " +
+	callbacksDoc  = "The callback URLs to register with each identity provider before users sign in to the " +
 		"exported realm.\n"
 )
 
@@ -98,7 +98,7 @@ func hasProviders(clients []snapshot.AppClient) bool {
 
 const callbacksHead = `# Callback URLs
 
-An identity provider sends browsers back only to URLs that are registered with its app. Register these URLs before
+An identity provider sends browsers back only to URLs that are registered for your app. Register these URLs before
 users of the @TENANT@ tenant sign in to the exported realm. Replace ` + "`KEYCLOAK`" + ` with the URL of your
 Keycloak, such as https://login.example.com. ` + "`start.sh --with-login`" + ` starts one at http://localhost:8180.
 

@@ -87,7 +87,7 @@ var (
 		Status: Lossy,
 		How:    "`auth/providers.json`, without an app",
 		Note: "Users sign in with the Postern installation's GitHub app, which can't be exported. GitHub user IDs " +
-			"are the same in every app, so users keep their identities with another app.",
+			"are the same in every app, so users keep their identities if you use another app.",
 		Remedy: "Register your own GitHub OAuth app, and add it to your new OpenID Connect provider.",
 	}
 	// Users are the fates of the users of a tenant.

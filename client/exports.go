@@ -86,7 +86,7 @@ func unready(e contract.Export) error {
 	case contract.ExportFailed:
 		return fault.New(fault.Conflict, "export_failed", "%s", e.Error)
 	}
-	return fault.New(fault.Conflict, "export_"+e.State, "The state of the export %s is %s.", e.ID, e.State)
+	return fault.New(fault.Conflict, "export_"+e.State, "The export %s is %s.", e.ID, e.State)
 }
 
 // Download writes the zip of a ready export to w and compares its size and SHA-256 with those of the export. After an

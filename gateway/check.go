@@ -273,8 +273,8 @@ func (c *targetCheck) answered(method string, response *http.Response) {
 	case status >= http.StatusInternalServerError:
 		c.report.Warn("answer", "%s The upstream responds, but with an error.", says)
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		c.report.Warn("answer", "%s The upstream responds, but refuses a call without a caller. Check that it "+
-			"accepts this environment's credentials.", says)
+		c.report.Warn("answer", "%s The upstream responds, but refuses a request that isn't from a caller. Check "+
+			"that it accepts this environment's credentials.", says)
 	case status == http.StatusBadRequest && c.wantsCertificate && c.environment.proof.fingerprint() == "":
 		c.report.Warn("answer", "%s The server requested a client certificate, but the environment doesn't have one. "+
 			"If the server requires one, set it: postern upstreams certificate set.", says)

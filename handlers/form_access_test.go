@@ -45,7 +45,7 @@ func TestForms_permissionFirst(t *testing.T) {
 	}
 }
 
-var unknownFields = regexp.MustCompile(`This form doesn't have these fields: ("[^.]*")\.`)
+var unknownFields = regexp.MustCompile(`The form has unknown fields: ("[^.]*")\.`)
 
 // withoutUnknown returns a form without the fields that a refusal of it calls unknown.
 func withoutUnknown(t *testing.T, form, refusal string) string {

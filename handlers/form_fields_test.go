@@ -107,8 +107,8 @@ func (w fieldWalk) refuses(t *testing.T, action string, values url.Values, calle
 	got := w.o.Do(t, http.MethodPost, action, body.Encode(), caller)
 	text := html.UnescapeString(got.Raw)
 	if got.Status != http.StatusUnprocessableEntity ||
-		!strings.Contains(text, `This form doesn't have these fields: "`+unknownField+`".`) {
-		_, said, _ := strings.Cut(text, "This form doesn't have these fields")
+		!strings.Contains(text, `The form has unknown fields: "`+unknownField+`".`) {
+		_, said, _ := strings.Cut(text, "The form has unknown fields")
 		t.Errorf("POST %s with %v: %d %.200s", action, fields, got.Status, said)
 	}
 }

@@ -15,7 +15,7 @@ import (
 // calls with a key of the project, of calls of a user of the tenant, and of a user's sign-in.
 func TestForms_impact(t *testing.T) {
 	t.Parallel()
-	const called, quiet = "3 owners made", "No calls since"
+	const called, quiet = "from 3 owners", "No calls since"
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
 		has := o.NewAllObjects(t, "signed in", "/users/:user/sessions/:session/end")
@@ -39,7 +39,7 @@ func TestForms_impact(t *testing.T) {
 		for _, tt := range []struct{ name, page, want string }{
 			{"project", at("/delete"), called},
 			{"host name, by its environment", at("/domains/:domain"), called},
-			{"tenant", at("/tenants/:tenant"), "2 owners made"},
+			{"tenant", at("/tenants/:tenant"), "from 2 owners"},
 			{"app client", at("/login/:client"), "1 user signed in to this app client today"},
 			{"provider", at("/login/:client/providers/:provider"), "1 user signed in with this provider today"},
 			{"user", has.Path("/users/:user"), "1 session will end"},

@@ -55,7 +55,7 @@ func binStates() []state {
 				Name:   "shop",
 				Type:   "shop",
 				Impact: []string{
-					"3 owners made 1,204 calls since 13:00 UTC.",
+					"1,204 calls from 3 owners since 13:00 UTC.",
 					"Everything listed above will be deleted immediately. After that, anyone can use the name.",
 				},
 				Typed: ui.Value{

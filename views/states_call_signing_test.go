@@ -32,7 +32,7 @@ func callSigning() projects.CallSigning {
 				Kind:   "key",
 				Name:   "Shop",
 				Impact: []string{
-					"3 owners made 1,204 calls since 13:00 UTC.",
+					"1,204 calls from 3 owners since 13:00 UTC.",
 					"Upstreams that haven't fetched the new key when it starts signing will refuse all calls. The " +
 						"old keys will stay published for another day, unless you withdraw them.",
 				},

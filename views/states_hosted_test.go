@@ -170,10 +170,10 @@ func hostedConsent() login.Consent {
 		Provider: "Google",
 		Site:     "https://app.example.com",
 		Shares: []login.Share{
-			{Text: "see your user ID"},
-			{Text: "see your name and profile details, such as your picture and language"},
-			{Text: "see your email address"},
-			{Text: "see which groups you're in"},
+			{Scope: "openid"},
+			{Scope: "profile"},
+			{Scope: "email"},
+			{Scope: "groups"},
 		},
 	}
 }
@@ -217,8 +217,8 @@ func hostedAccount() login.Account {
 			Application: "Shop",
 			Since:       "2 Nov 2026",
 			Shares: []login.Share{
-				{Scope: "openid", Text: "see your user ID"},
-				{Scope: "orders:read", Text: "see your orders", Permission: true, Described: true},
+				{Scope: "openid"},
+				{Scope: "orders:read", Text: "see your orders", Permission: true},
 			},
 			Action: "/oauth/cli_1/account/consents/cli_1/withdraw",
 		}},
@@ -243,15 +243,10 @@ func hostedPermissions(tag string) login.Consent {
 	m := hostedConsent()
 	m.Shell.Words = login.Builtin().Match(tag, "")
 	m.Shares = []login.Share{
-		{Scope: "openid", Text: "see your user ID"},
-		{Scope: "email", Text: "see your email address"},
-		{Scope: "orders:read", Text: "see your orders", Permission: true, Described: true},
-		{
-			Scope:      longScope,
-			Text:       "use its API with the " + longScope + " permission",
-			Permission: true,
-			New:        true,
-		},
+		{Scope: "openid"},
+		{Scope: "email"},
+		{Scope: "orders:read", Text: "see your orders", Permission: true},
+		{Scope: longScope, Permission: true, New: true},
 	}
 	return m
 }

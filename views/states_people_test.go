@@ -73,7 +73,7 @@ func arrivalStates() []state {
 		})},
 		{"invited-over", signin.InvitedPage(signin.Invited{
 			Page:    out("Invitation", "/projects"),
-			Refusal: "This invitation has expired, or it was already used or revoked. Ask for a new one.",
+			Refusal: "This invitation has expired, or has already been used or revoked. Ask for a new one.",
 		})},
 	}
 }

@@ -15,8 +15,8 @@ var plannedAt = time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 
 func importWaiting() projects.Import {
 	m := importEmpty()
-	m.PlanError = "Line 12: The member \"routes\" is here again, after line 4. Remove one of them: Kong ignores the " +
-		"first."
+	m.PlanError = "Line 12: The member \"routes\" already appears on line 4. Remove one of them: only the last one " +
+		"would be used."
 	m.Earlier = []projects.EarlierImport{
 		{
 			URL: "/imports/pln_1", Name: "a-name-of-a-gateway-that-is-quite-long", State: contract.ImportPlanned,
@@ -75,7 +75,7 @@ func importPlan() exports.Plan {
 		Expires:  p.ExpiresAt,
 		Open: ui.Group{
 			ID: "plan-open", Name: "open", Legend: "Allow",
-			Hint: "Calls to these routes and by these consumers are refused because some of their checks can't be " +
+			Hint: "Calls to these routes and from these consumers are refused because some of their checks can't be " +
 				"imported. Select the ones to allow without these checks.",
 			Options: []ui.Option{
 				{Value: "status", Title: "status", Chosen: true},
@@ -145,7 +145,7 @@ func importApplied() exports.MovedIn {
 		}},
 	}
 	return exports.MovedIn{
-		Page:   in("Imported file", "/imports/imp_1", "Projects", "Import", "Import of 28 Nov 2026, 13:41 UTC"),
+		Page:   in("Import result", "/imports/imp_1", "Projects", "Import", "Import of 28 Nov 2026, 13:41 UTC"),
 		Import: did,
 		Facts: []ui.Fact{
 			{Label: "Projects created", Value: "2"}, {Label: "API keys created", Value: "48,000"},

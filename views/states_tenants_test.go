@@ -196,7 +196,7 @@ func tenantSettings() tenants.Settings {
 				{Label: "API keys", Value: "12 (3 active)"},
 			},
 			Impact: []string{
-				"3 owners made 1,204 calls since 13:00 UTC.",
+				"1,204 calls from 3 owners since 13:00 UTC.",
 				"Everything listed above will be deleted. The tenant's keys and its users' sessions will stop " +
 					"working immediately.",
 			},

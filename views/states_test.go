@@ -69,7 +69,7 @@ func entryStates() []state {
 			Page:  out("Reset your password", "/recover"),
 			Mails: true,
 			Email: ui.Value{Text: "ana", Error: "Enter a valid email address."},
-			Error: "Too many attempts to ask for a link. Wait 15 minutes and try again.",
+			Error: "Too many attempts to request a link. Wait 15 minutes and try again.",
 		})},
 		{"forgotten-sent", signin.ForgottenPage(signin.Forgotten{
 			Page:  out("Reset your password", "/recover"),
@@ -114,7 +114,7 @@ func projectStates() []state {
 			Page: in("New project", "/projects/new", "New"),
 			Target: ui.Value{
 				Text:  "http://10.0.0.1",
-				Error: "This isn't a public address. The operator can allow a range with POSTERN_EGRESS_ALLOW.",
+				Error: "This isn't a public address. The operator can allow it with POSTERN_EGRESS_ALLOW.",
 			},
 			Name: ui.Value{Text: "shop", Error: "The name \"shop\" is taken. Choose another name, or omit the name " +
 				"to get a generated one."},

@@ -176,7 +176,7 @@ func user() tenants.User {
 			{
 				Application: "Shop",
 				Since:       ago(8),
-				Detail:      "with Google, Firefox on macOS",
+				Detail:      "with Google · Firefox on macOS",
 				Action:      "/users/usr_1/sessions/ses_1/end",
 			},
 			{

@@ -146,7 +146,7 @@ func environmentPlace() projects.Place {
 		},
 		Removal: projects.Removal{
 			Since: "14:00 UTC",
-			Last:  "This is the only environment in version 1.0.0, so you can remove only the version itself.",
+			Last:  "This is the only environment in version 1.0.0, so it can't be removed. Remove the version instead.",
 		},
 		BackURL: "/projects/shop#ver_2",
 	}

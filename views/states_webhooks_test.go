@@ -47,7 +47,7 @@ func webhookStates() []state {
 				Label: "URL",
 				Value: "https://hooks.example.com/postern",
 				Mono:  true,
-			}, {Label: "Events", Value: "everything"}},
+			}, {Label: "Events", Value: "all events"}},
 		})},
 	}
 }
@@ -70,7 +70,7 @@ func webhookList() webhooks.List {
 			{
 				URL:    "https://hooks.example.com/postern",
 				Page:   "/settings/webhooks/whk_3",
-				Events: "everything",
+				Events: "all events",
 				State:  ui.Badge{Tone: ui.Good, Text: "on"},
 			},
 			{
@@ -107,8 +107,8 @@ func webhookDetail() webhooks.Detail {
 			Verb:   "Rotate",
 			Kind:   "secret",
 			Impact: []string{
-				"Deliveries will be signed with both secrets for 1 day. A receiver that doesn't have the new secret " +
-					"by then will refuse them.",
+				"Deliveries will be signed with both secrets for 1 day. After that, a receiver without the new " +
+					"secret will refuse them.",
 			},
 			Undo:     "You can't extend this period.",
 			ByButton: true,
@@ -128,7 +128,7 @@ func webhookDetail() webhooks.Detail {
 			Label: "ID",
 			Value: "whk_3",
 			Mono:  true,
-		}, {Label: "Events", Value: "everything"}, {Label: "Added", Value: "31 Jan 2030 12:00 UTC"}},
+		}, {Label: "Events", Value: "all events"}, {Label: "Added", Value: "31 Jan 2030 12:00 UTC"}},
 		Deliveries: []webhooks.Delivery{
 			{
 				Event:    "key.created",
@@ -157,7 +157,7 @@ func webhookOff() webhooks.Detail {
 	m.Notice = &ui.Notice{
 		Tone: ui.Bad,
 		Text: "Postern turned this webhook off: no delivery has succeeded for five days. Fix the receiver, then " +
-			"turn the webhook on. You can send failed deliveries again below.",
+			"turn the webhook back on. You can send failed deliveries again below.",
 	}
 	return m
 }

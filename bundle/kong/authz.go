@@ -78,7 +78,7 @@ func ownershipFates() []bundle.Fate {
 			Note: "Object owners are in relations.jsonl. The gateway uses them only with OpenFGA. To start OpenFGA " +
 				"and load the owners into it, run start.sh --authz. Without OpenFGA, the gateway refuses all calls " +
 				"to routes that require an owner.",
-			Remedy: "Start the gateway with ./start.sh --authz, or set OPENFGA_URL in gateway/.env to your own " +
+			Remedy: "Start the gateway with ./start.sh --authz, or point OPENFGA_URL in gateway/.env to your own " +
 				"OpenFGA.",
 		},
 		bundle.OwnershipLeftOut, bundle.NoOwnership,

@@ -133,7 +133,7 @@ func tenantCORSFates() []bundle.Fate {
 			How:    together,
 			Note: "The project or one of its tenants allows every origin, and the plugin doesn't know the caller's " +
 				"tenant. At worst, any page that has credentials from this tenant's callers can read responses to " +
-				"them, and no page can send cookies.",
+				"those callers, and no page can send cookies.",
 			Remedy: "In the `cors` plugin in gateway/gateway.yaml, replace * with a list of origins.",
 		},
 		{

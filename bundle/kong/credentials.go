@@ -140,8 +140,8 @@ func (vs variables) passedOn() string {
 // example returns .env.example, to which Write adds the variables of the login.
 func (vs variables) example() string {
 	text := "# Secrets that the gateway needs and that the export doesn't contain. Copy this file to\n" +
-		"# .env, fill in the values, and keep it out of version control. Put values in single\n" +
-		"# quotes, because they may contain $ and #, unless a comment below says otherwise.\n"
+		"# .env, fill in the values, and keep it out of version control. Unless a comment\n" +
+		"# below says otherwise, put values in single quotes, because they may contain $ and #.\n"
 	for _, v := range vs {
 		switch v.holds {
 		case signingKey:

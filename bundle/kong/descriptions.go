@@ -25,7 +25,7 @@ func validationFates() []bundle.Fate {
 			How:    "not reported",
 			Note: "The hosted gateway counts requests that don't match the OpenAPI document, and forwards them. The " +
 				"exported gateway forwards them too, but doesn't count them.",
-			Remedy: "If you need the counts, validate requests in the upstream with the OpenAPI document in this zip.",
+			Remedy: "To count mismatches, validate requests in the upstream with the OpenAPI document in this zip.",
 		},
 	}
 }

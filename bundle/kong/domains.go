@@ -122,7 +122,7 @@ const pointName = "Point the domain's DNS record to the exported gateway, and co
 
 func domainFates() []bundle.Fate {
 	return []bundle.Fate{{Reason: "dns", Status: bundle.Skipped, How: "routes accept any host name", Always: true,
-		Note: "Domains that point to the hosted gateway are records in your own DNS. The exported gateway accepts " +
+		Note: "Records that point domains to the hosted gateway are in your own DNS. The exported gateway accepts " +
 			"any host name, with and without the project's name in the path.",
 		Remedy: "Point the domains to the exported gateway, and configure certificates for them there."},
 		{Reason: "route_host", Status: bundle.Exact, How: "a route with the domain in `hosts`",
@@ -131,7 +131,7 @@ func domainFates() []bundle.Fate {
 		{Reason: "route_part", Status: bundle.Exact,
 			How: "a route with the host name in `hosts`, the prefix in `paths` and the methods in `methods`",
 			Note: "The gateway serves the same calls to the host name, in the same order of precedence, and removes " +
-				"the prefix if the domain does. Calls to the host name that no domain matches get 404.",
+				"the prefix if the domain's settings say so. Calls to the host name that no domain matches get 404.",
 			Remedy: pointName},
 		{Reason: "shared", Status: bundle.Approximate,
 			How: "a route with the host name in `hosts`; without the domains of other projects",

@@ -30,7 +30,7 @@ func realmSettings(b *bundle.Build) string {
 	if !hasRealm(b) {
 		return ""
 	}
-	return fmt.Sprintf("\n      # Where people sign in. start.sh --with-login fills in both.\n"+
+	return fmt.Sprintf("\n      # Where users sign in. start.sh --with-login fills in both.\n"+
 		"      %[1]s: \"${%[1]s:-}\"\n      %[2]s: \"${%[2]s:-}\"", realmIssuer, realmKeys)
 }
 
@@ -70,7 +70,7 @@ func loginExample(b *bundle.Build) string {
 	if !hasRealm(b) {
 		return ""
 	}
-	text := "\n# Where people sign in: the issuer of the realm in auth/keycloak-realm.json, such as\n" +
+	text := "\n# Where users sign in: the issuer of the realm in auth/keycloak-realm.json, such as\n" +
 		"# https://login.example.com/realms/" + realmName(b) + ". If it is empty, the realm's tokens are refused.\n" +
 		"# start.sh --with-login starts Keycloak on this machine.\n" + realmIssuer + "=\n\n" +
 		"# The URL of the realm's keys, if the gateway can't connect to the issuer's own URL.\n" + realmKeys + "=\n\n" +

@@ -61,7 +61,7 @@ var templates = []struct{ name, source, doc string }{
 	{pluginFolder + "handler.lua", "plugin/handler.lua", "The plugin that checks keys, as readable Lua. Start here " +
 		"to see how calls are processed.\n"},
 	{pluginFolder + "keys.lua", "plugin/keys.lua", "The part of the plugin that looks up keys.\n"},
-	{pluginFolder + "bodies.lua", "plugin/bodies.lua", "The part of the plugin that refuses bodies.\n"},
+	{pluginFolder + "bodies.lua", "plugin/bodies.lua", "The part of the plugin that checks request bodies.\n"},
 	{pluginFolder + "tokens.lua", "plugin/tokens.lua", "The part of the plugin that accepts tokens.\n"},
 	{pluginFolder + "own.lua", "plugin/own.lua",
 		"The part of the plugin that accepts the tokens of the project's app clients.\n"},

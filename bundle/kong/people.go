@@ -131,7 +131,7 @@ func mappingFates() []bundle.Fate {
 			Note: "Users who sign in to the exported realm join the group if they have the same claim, and leave it " +
 				"if they don't. At worst, users that you add to the group yourself are removed when they sign in " +
 				"without the claim, and so are users whose provider fails to send it.",
-			Remedy: "Put users who don't have the claim into a group that no rule requires.",
+			Remedy: "Put users who don't have the claim into a group that no group mapping uses.",
 		},
 		{
 			Reason: "rule_kept",

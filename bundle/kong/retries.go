@@ -17,7 +17,7 @@ func retryFates() []bundle.Fate {
 			"or set its retries to 0."
 		statuses = "Kong doesn't retry calls because of a response status. At worst, callers get each 502, " +
 			"503 or 504 that a retry on the hosted gateway would have avoided."
-		clients = "Have clients retry such calls, or put a load balancer that retries them in front of the upstream."
+		clients = "Have clients retry failed calls, or put a load balancer that retries them in front of the upstream."
 	)
 	return []bundle.Fate{
 		{Reason: "timeout", Status: bundle.Approximate, How: how, Note: slow, Remedy: remedy},

@@ -141,7 +141,7 @@ func ruleFates() []bundle.Fate {
 				"the hosted gateway uses the directory. Tokens from before the export list at most 200 groups, " +
 				"starting with the groups that rules name. At worst, the gateway refuses a user who joined the group " +
 				"after the token was issued, or who is in more than 200 groups that rules name.",
-			Remedy: "Have these users sign in to the exported realm. Its tokens list all of a user's groups.",
+			Remedy: "Have users sign in to the exported realm. Its tokens list all of a user's groups.",
 		},
 		{
 			Reason: "owner",
@@ -152,7 +152,7 @@ func ruleFates() []bundle.Fate {
 				"OpenFGA, every call to this route gets 403 not_owner. With OpenFGA, the same callers are let " +
 				"through. At worst, calls get 503 ownership_unavailable while OpenFGA isn't responding, and " +
 				ownersLate,
-			Remedy: "Start the gateway with ./start.sh --authz, or set OPENFGA_URL in gateway/.env to your own " +
+			Remedy: "Start the gateway with ./start.sh --authz, or point OPENFGA_URL in gateway/.env to your own " +
 				"OpenFGA.",
 		},
 		{
@@ -162,7 +162,7 @@ func ruleFates() []bundle.Fate {
 			How:    "the `postern-auth` plugin, `rules`; owners in OpenFGA if it is running",
 			Note: "The route requires the same scopes and groups. Owners are recorded and removed in OpenFGA, which " +
 				"start.sh --authz starts. Without OpenFGA, they aren't recorded. At worst, " + ownersLate,
-			Remedy: "Start the gateway with ./start.sh --authz, or set OPENFGA_URL in gateway/.env to your own " +
+			Remedy: "Start the gateway with ./start.sh --authz, or point OPENFGA_URL in gateway/.env to your own " +
 				"OpenFGA.",
 		},
 		shadowRule(), offRule(),

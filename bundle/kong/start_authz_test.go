@@ -53,7 +53,7 @@ func TestStartScript_openFGA(t *testing.T) {
 func TestStartScript_openFGAWithoutRules(t *testing.T) {
 	r := newRig(t, "docker")
 	code, out := r.start(t, "ok", "--authz")
-	expect(t, code, 2, out, "--authz: no version of this export has rules")
+	expect(t, code, 2, out, "--authz: no version in this export has rules")
 }
 
 // The compose file starts OpenFGA when it is asked to alone, on this machine alone, at the version that

@@ -57,7 +57,7 @@ func TestStartScript_login(t *testing.T) {
 func TestStartScript_loginWithoutRealm(t *testing.T) {
 	r := newRig(t, "docker")
 	code, out := r.start(t, "ok", "--with-login")
-	expect(t, code, 2, out, "--with-login: no route of this export accepts tokens")
+	expect(t, code, 2, out, "--with-login: no route in this export accepts tokens")
 }
 
 func TestStartScript_delayedLogin(t *testing.T) {

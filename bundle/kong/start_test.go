@@ -395,7 +395,7 @@ func TestStartScript_token(t *testing.T) {
 	r.denial.Store(&policy.TokenIssuerNonsense)
 	code, out = r.start(t, "ok", "--token", "opaque+/~=")
 	expect(t, code, 1, out,
-		"FAIL  "+at+" with your token: 502, refused, because the response of the introspection endpoint is unusable")
+		"FAIL  "+at+" with your token: 502, refused, because the response from the introspection endpoint is unusable")
 	if strings.Contains(r.calls(t), token) {
 		t.Error("the token was given to a program as an argument")
 	}

@@ -13,7 +13,7 @@ func table() bundle.Table {
 		snapshot.FeatureBin: {{Reason: "answers", Status: bundle.Approximate, How: "as before the deletion",
 			Note: "The project was deleted and is in the trash, so calls to it get 410. The exported gateway serves " +
 				"these calls as it would have before the deletion, and accepts the project's keys.",
-			Remedy: "Start the exported gateway only if you want to serve these calls again."}},
+			Remedy: "Start the exported gateway only if you want to serve the project again."}},
 		snapshot.FeatureVersion: {{Reason: "path_segment", Status: bundle.Exact, How: "path segment of its routes",
 			Note: "The version has the same path segment."}},
 		snapshot.FeatureEnvironment:    environmentFates(),
@@ -231,14 +231,14 @@ func keyFates() []bundle.Fate {
 		{
 			Reason: "hash",
 			Status: bundle.Exact,
-			How:    "the `postern-auth` plugin, SHA-256 in `keys`; its owner is a consumer if there are at most 10,000",
+			How:    "the `postern-auth` plugin, SHA-256 in `keys`; owners are consumers if there are at most 10,000",
 			Note:   "The consumer's key keeps working. The gateway stores only its hash.",
 		},
 		{Reason: "expires", Title: "API keys that expire", Status: bundle.Exact, How: "the same with `until`",
 			Note: "The consumer's key works until the same time, by the gateway's clock, and gets 401 after that."},
 		{Reason: "frozen", Title: "Frozen API keys", Status: bundle.Exact, How: "the same with `frozen`",
 			Note: "The key is still frozen: it gets 403 key_frozen, or 401 once it has expired.",
-			Remedy: "To unfreeze it, delete the word `frozen` from its line in gateway/gateway.yaml and restart the " +
+			Remedy: "To unfreeze the key, delete `frozen` from its line in gateway/gateway.yaml and restart the " +
 				"gateway."},
 		{Reason: "user_frozen", Title: "API keys owned by frozen users", Status: bundle.Exact,
 			How: "the same with `user_frozen`",

@@ -145,8 +145,8 @@ func accessFates() []bundle.Fate {
 			Note: "The hosted gateway also knows the secrets that imported keys had before they were rotated, and " +
 				"the secrets of revoked keys that have been removed. If a caller sends one of these secrets in place " +
 				"of a token, the call gets 401, and no issuer gets the secret. This zip doesn't contain their " +
-				"hashes. At worst, such a secret is sent to your introspection endpoint, or to the upstream next to " +
-				"a valid key. It is never accepted as a key.",
+				"hashes. At worst, such a secret is sent to your introspection endpoint, or to the upstream if the " +
+				"call also has a valid key. It is never accepted as a key.",
 			Remedy: "If such a secret must not leave the gateway, use a header other than Authorization for keys, " +
 				"and tell the owners of rotated keys to stop sending the old ones.",
 		},

@@ -110,7 +110,7 @@ func authorityFates() []bundle.Fate {
 				"self-signed certificate. The environment also has other certificates: a server's own certificate, " +
 				"which is left out, or an intermediate certificate. At worst, calls to the upstream get 502, because " +
 				"no certificate is trusted." + expiry,
-			Remedy: "Set the certificate for the authority at the root of the chain, and export again. " + replace},
+			Remedy: "Use the certificate of the authority at the root of the chain, and export again. " + replace},
 	}
 }
 

@@ -57,7 +57,7 @@ esac
 token=${SCIM_TOKEN:-}
 unset SCIM_TOKEN
 case $token in
-  '') wrong_usage 'set SCIM_TOKEN to a bearer token of the receiver' ;;
+  '') wrong_usage 'set SCIM_TOKEN to a bearer token for the receiver' ;;
   *[!A-Za-z0-9._~+/=-]*) wrong_usage 'SCIM_TOKEN has characters that a bearer token cannot have (RFC 6750, 2.1)' ;;
 esac
 command -v curl >/dev/null 2>&1 || {
@@ -205,7 +205,7 @@ look_up() {
     "$2") ;;
     "$2
 $2"*)
-      complain "$1 $2: the receiver has several with this externalId. Delete all but one."
+      complain "$1 $2: the receiver has several resources with this externalId. Delete all but one."
       return 1
       ;;
     *) die "the receiver cannot find $1 by externalId: a search for $2 returns other resources." ;;

@@ -29,7 +29,7 @@ func For(format bundle.Format) (bundle.Target, error) {
 
 const matrixHead = `# How each item moves
 
-This page is generated from the exporter's tables. ` + "`MIGRATION-REPORT.json`" + ` in every zip says the same for each
+This page is generated from the exporter's tables. ` + "`MIGRATION-REPORT.json`" + ` in a zip says the same about each
 item. **exact**: the same call gets the same response. **approximate**: it behaves slightly differently, and the note
 states the worst case. **lossy**: part of it is lost. **skipped**: not exported.
 `

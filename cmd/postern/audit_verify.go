@@ -29,9 +29,9 @@ func newAuditVerify(t terminal.Terminal) *cobra.Command {
 			}
 			return showVerdicts(c, t, []contract.AuditVerdict{verdict}, verdict)
 		})
-	command.Short = "Verify that the audit log wasn't changed"
+	command.Short = "Verify that the audit log hasn't been changed"
 	command.Long = `Verify that no entry in a team's audit log has been changed, removed, inserted or
-reordered. Each entry contains a hash of itself and the previous hash. The last hash is
+reordered. Each entry has a hash of its data and the previous hash. The last hash is
 the head of the log. Save the head: with --head, a later verification also detects a log
 that was rewritten entirely.
 

@@ -32,7 +32,7 @@ func newBackup(t terminal.Terminal) *cobra.Command {
 	var f backupFlags
 	command := &cobra.Command{
 		Use:   "backup [-o FILE]",
-		Short: "Back up the SQLite database and its key to an encrypted file",
+		Short: "Back up the SQLite database and its secrets key to an encrypted file",
 		Long: `Back up the SQLite database and its secrets key to one encrypted file. You can run the
 command while the server is running. The backup is a consistent snapshot.
 
@@ -40,7 +40,7 @@ The file is encrypted with a passphrase (POSTERN_BACKUP_PASSPHRASE or --passphra
 or to an age public key (--recipient). The private key doesn't need to be on this
 machine. Both postern restore and age can decrypt the file.
 
-To back up PostgreSQL, use pg_dump. A backup doesn't contain exported zips.`,
+To back up PostgreSQL, use pg_dump. Backups don't include exported zips.`,
 		Example: `  postern backup --recipient age1… -o /backups/postern.age
   POSTERN_BACKUP_PASSPHRASE=… postern backup --data-dir /var/lib/postern
   postern backup --recipient age1… -o - | ssh backups 'cat > postern.age'`,

@@ -22,7 +22,7 @@ func newCopy(t terminal.Terminal) *cobra.Command {
 		Long: `Copy everything in the SQLite database to an empty PostgreSQL database. Stop the server
 first. The SQLite database isn't changed.
 
-The copy runs in one transaction. Before it commits, the command compares every row, an
+The copy runs in one transaction. Before committing, the command compares every row, an
 export of every project, and the heads of the audit logs in both databases. If the copy
 fails, the target stays empty.`,
 		Example: `  postern copy --data-dir /var/lib/postern --to postgres://postern@db.internal/postern

@@ -27,7 +27,7 @@ func newDemo(t terminal.Terminal) *cobra.Command {
 		Use:   "demo",
 		Short: "Run a short tour that creates, calls and exports a proxy",
 		Long: `Run a tour on a temporary database and free local ports. The tour starts an API, puts a
-proxy in front of it, calls it without and with a key, exports the project as a zip and
+proxy in front of it, calls it with and without a key, exports the project as a zip and
 verifies the zip. Everything is removed afterward.`,
 		Args: terminal.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -142,7 +142,7 @@ The command opens the server's database. You can run it while the server is runn
 	}
 	terminal.Described(command, [2]string{"EMAIL", "email address of the account"})
 	addDatabaseFlags(command)
-	command.Flags().String("public-url", "", "URL of the server for browsers (POSTERN_PUBLIC_URL)")
+	command.Flags().String("public-url", "", "URL that browsers use for the server (POSTERN_PUBLIC_URL)")
 	return command
 }
 
@@ -172,6 +172,6 @@ The command opens the server's database. You can run it while the server is runn
 		},
 	}
 	addDatabaseFlags(command)
-	command.Flags().String("public-url", "", "URL of the server for browsers (POSTERN_PUBLIC_URL)")
+	command.Flags().String("public-url", "", "URL that browsers use for the server (POSTERN_PUBLIC_URL)")
 	return command
 }

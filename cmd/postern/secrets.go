@@ -27,11 +27,11 @@ func newGatewayKey(t terminal.Terminal) *cobra.Command {
 		Long: `Print the gateway key, for processes that run only the gateway (--roles gateway). It is
 derived from the secrets key and doesn't reveal it. It decrypts only what gateways need:
 credentials for upstreams, certificates of custom domains, and introspection secrets.
-On gateways, set POSTERN_SECRETS_KEY to it, or store it in the file secrets.key in the
+On gateways, set POSTERN_SECRETS_KEY to this key, or store it as secrets.key in the
 data directory.
 
 The command reads the secrets key the same way the control plane does. The same secrets
-key always results in the same gateway key. During a rotation, the command prints one
+key always produces the same gateway key. During a rotation, the command prints one
 gateway key for each secrets key.`,
 		Example: `  postern secrets gateway-key --data-dir /var/lib/postern
   POSTERN_SECRETS_KEY=… postern secrets gateway-key -o gateway/secrets.key`,

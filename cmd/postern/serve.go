@@ -107,9 +107,9 @@ func newBuildExport(t terminal.Terminal) *cobra.Command {
 func newMigrate(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "migrate",
-		Short: "Migrate the database schema to this version",
-		Long: `Migrate the database schema to this version and exit. postern serve also migrates the
-schema when it starts. Use postern migrate to run the migration as a separate step.`,
+		Short: "Migrate the database schema to this version of Postern",
+		Long: `Migrate the database schema to this version of Postern and exit. postern serve does the
+same when it starts. Use postern migrate to run the migration as a separate step.`,
 		Args: terminal.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			settings, err := loadSettings(c.Flags(), t.Environ)

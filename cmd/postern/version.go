@@ -99,7 +99,7 @@ func newLicenses(t terminal.Terminal) *cobra.Command {
 func newManual(t terminal.Terminal) *cobra.Command {
 	return terminal.Described(&cobra.Command{
 		Use:    "manual DIR",
-		Short:  "Write the manual pages of all commands to a directory",
+		Short:  "Write the manual pages for all commands to a directory",
 		Args:   terminal.Exactly("DIR"),
 		Hidden: true,
 		RunE: func(c *cobra.Command, args []string) error {

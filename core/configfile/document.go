@@ -53,7 +53,7 @@ func Parse(text []byte) (*Document, error) {
 		return nil, err
 	}
 	if d.root.Kind != Object {
-		return nil, Refuse(d.root.Line, "The file isn't an object with members. Check whether it is the right file.")
+		return nil, Refuse(d.root.Line, "The file isn't an object with members. Check that it is the right file.")
 	}
 	return d, nil
 }

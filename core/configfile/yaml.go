@@ -211,5 +211,5 @@ func (v Value) merge(from Value, set map[string]bool) Value {
 // be lost. The name of a member isn't a secret, but can be any text.
 func twiceError(line int, name string, first int) error {
 	return &Error{Line: line, Code: CodeDuplicate, Detail: "The member " + strconv.Quote(name[:min(len(name), 64)]) +
-		" appears again, after line " + strconv.Itoa(first) + ". Remove one of them: only the last one would be used."}
+		" already appears on line " + strconv.Itoa(first) + ". Remove one of them: only the last one would be used."}
 }

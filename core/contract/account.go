@@ -106,7 +106,7 @@ var (
 		ID: "update-account", Method: http.MethodPatch, Path: account, Permission: UpdateAccounts,
 		Summary: "Change the name or email address of your account", Command: "account update",
 		Example: "account update --name 'Ana Lopes'",
-		Doc: "Changes only the fields you send. A new email address requires the password. If the server sends " +
+		Doc: "Changes only the fields you send. Changing the email requires your password. If the server sends " +
 			"email, the new address takes effect once you open the confirmation link.",
 	}}
 	GetAccountDeletion = &Op[None, AccountDeletion]{Operation{

@@ -81,12 +81,12 @@ const (
 // in a new app client.
 type AppClientSettings struct {
 	RedirectURIs         *[]string      `json:"redirect_uris,omitempty" flag:"redirect-uri" doc:"Allowed redirect URIs: https, http on loopback, or a private-use scheme such as com.example.app:/callback. Must match exactly, except for the port of loopback addresses"`
-	LogoutURIs           *[]string      `json:"logout_uris,omitempty" flag:"logout-uri" doc:"Allowed redirect URIs after sign-out"`
+	LogoutURIs           *[]string      `json:"logout_uris,omitempty" flag:"logout-uri" doc:"Redirect URIs that are allowed after sign-out"`
 	BackchannelLogoutURI *string        `json:"backchannel_logout_uri,omitempty" doc:"URL on your server that receives a logout token when a session ends (OpenID Connect Back-Channel Logout). Leave empty for none"`
 	APIScopes            *[]string      `json:"api_scopes,omitempty" flag:"api-scope" doc:"API scopes that the app client can request. A project that serves the tenant must declare them. orders:* covers every scope that begins with orders:"`
 	GrantTypes           *[]string      `json:"grant_types,omitempty" flag:"grant-type" doc:"Grant types. Use client_credentials for calls by the application itself. Defaults to authorization_code and refresh_token"`
 	Confidential         *bool          `json:"confidential,omitempty" doc:"True for a client that can keep a secret. Setting it to true creates a client secret, which is returned only once. Defaults to false"`
-	PKCE                 *string        `json:"pkce,omitempty" doc:"When Proof Key for Code Exchange (PKCE) applies: required, or when_sent for a confidential client whose library can't send a code challenge. Defaults to required"`
+	PKCE                 *string        `json:"pkce,omitempty" doc:"PKCE (Proof Key for Code Exchange) mode: required, or when_sent for a confidential client whose library can't send a code challenge. Defaults to required"`
 	AccessTokenSeconds   *int64         `json:"access_token_seconds,omitempty" flag:"access-token,duration" doc:"Lifetime of access and ID tokens, in seconds. Defaults to 10 minutes"`
 	RefreshTokenSeconds  *int64         `json:"refresh_token_seconds,omitempty" flag:"refresh-token,duration" doc:"How long a login can be refreshed, in seconds. 0 turns refreshing off. Defaults to 30 days"`
 	Algorithm            *string        `json:"algorithm,omitempty" doc:"Signing algorithm: RS256, ES256 or EdDSA. Defaults to RS256"`
@@ -113,7 +113,7 @@ type AppClientList struct {
 	TenantPath
 	Page
 	Sort string `query:"sort" enum:"name,-name,created,-created" doc:"Sort order. A leading - means descending. Defaults to name"`
-	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the name or title, ignoring case"`
+	Text string `query:"q" flag:"search" maxLength:"200" doc:"Text to find in the name or title, ignoring case"`
 }
 
 // NewAppClient is an app client to be created.

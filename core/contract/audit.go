@@ -58,13 +58,13 @@ type AuditList struct {
 	From    time.Time `query:"from" flag:"from,past" doc:"Start of the period (RFC 3339)"`
 	To      time.Time `query:"to" flag:"to,past" doc:"End of the period, exclusive (RFC 3339)"`
 	Sort    string    `query:"sort" enum:"created,-created" doc:"Sort order. A leading - means descending. Defaults to -created"`
-	Text    string    `query:"q" flag:"search" maxLength:"200" doc:"Part of an ID, action, IP address, email address or detail"`
+	Text    string    `query:"q" flag:"search" maxLength:"200" doc:"Text to find in an ID, action, IP address, email address or detail"`
 }
 
 // AuditVerification is a request to verify the chain of a team's entries.
 type AuditVerification struct {
 	Team string `query:"team" doc:"ID of a team, or of a workspace that was merged into a team. Operators can use \"installation\" for the installation's own log. Defaults to your first team"`
-	Head string `query:"head" doc:"Head from an earlier verification. The chain must contain it"`
+	Head string `query:"head" doc:"Head from an earlier verification. The log must contain it"`
 }
 
 // AuditVerdict is the result of the verification of a chain.
@@ -90,7 +90,7 @@ const audit = "/api/v1/audit"
 var (
 	ListAuditEntries = &Op[AuditList, List[AuditEntry]]{Operation{
 		ID: "list-audit-entries", Method: http.MethodGet, Path: audit, Permission: ReadAudit,
-		Summary: "List audit entries",
+		Summary: "List audit log entries",
 		Command: "audit list", Example: "audit list --project shop",
 		Doc: "Lists the entries of one team, newest first. If you filter by project or object, the list also " +
 			"includes entries of workspaces that were merged into the team. A search scans a limited number of " +
@@ -98,7 +98,7 @@ var (
 	}}
 	GetAuditEntry = &Op[AuditPath, AuditEntry]{Operation{
 		ID: "get-audit-entry", Method: http.MethodGet, Path: audit + "/{entry}", Permission: ReadAudit,
-		Summary: "Get an audit entry",
+		Summary: "Get an audit log entry",
 		Command: "audit show ENTRY",
 		Doc:     "Returns the complete entry, including the caller, the credential and the changed fields.",
 	}}

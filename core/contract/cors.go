@@ -6,13 +6,13 @@ import "net/http"
 // "CORS protocol"). If a project has no CORS, its upstreams decide. If a tenant doesn't have one, the projects that
 // serve it decide.
 type CORS struct {
-	Origins        []string `json:"origins" flag:",list" doc:"Allowed origins, such as https://app.example.com or capacitor://localhost. * alone allows every origin"`
+	Origins        []string `json:"origins" flag:",list" doc:"Allowed origins, such as https://app.example.com or capacitor://localhost. Use * alone to allow every origin"`
 	AppOrigins     bool     `json:"app_origins" doc:"Also allow the origins of your app clients' redirect URIs"`
 	Methods        []string `json:"methods" flag:",list" doc:"Methods that pages can use. Leave empty for all"`
 	Headers        []string `json:"headers" flag:",list" doc:"Headers that pages can set. Leave empty for any"`
 	ExposedHeaders []string `json:"exposed_headers" flag:"exposed-headers,list" doc:"Response headers that pages can read"`
 	Credentials    bool     `json:"credentials" doc:"Allow pages to send cookies. Can't be combined with the origin *"`
-	MaxAge         *int     `json:"max_age" flag:"max-age,,none" doc:"How long browsers cache a preflight, in seconds, up to 86,400. Use null for the browser's default"`
+	MaxAge         *int     `json:"max_age" flag:"max-age,,none" doc:"How long browsers cache preflight responses, in seconds, up to 86,400. Use null for the browser's default"`
 }
 
 // IsSet reports whether it allows any origin. Every saved CORS does.

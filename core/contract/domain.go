@@ -108,7 +108,7 @@ type DomainList struct {
 	Page
 	State string `query:"state" enum:"pending,verified,missing" doc:"Only domains in this state; missing means that the TXT record has disappeared"`
 	Sort  string `query:"sort" enum:"host,-host,created,-created" doc:"Sort order. A leading - means descending. Defaults to host"`
-	Text  string `query:"q" flag:"search" maxLength:"200" doc:"Part of the host name, ignoring case"`
+	Text  string `query:"q" flag:"search" maxLength:"200" doc:"Text to find in the host name, ignoring case"`
 }
 
 // NewDomain is a custom domain to be created.
@@ -117,7 +117,7 @@ type NewDomain struct {
 	PathPrefix  string   `json:"path_prefix,omitempty" doc:"Match only this path and paths below it, such as /orders. Other custom domains can share the host name"`
 	StripPrefix *bool    `json:"strip_prefix,omitempty" doc:"Remove the prefix before rules are matched and calls are forwarded. Defaults to true"`
 	Methods     []string `json:"methods,omitempty" flag:"method" doc:"Match only calls with these methods. HEAD and OPTIONS match only if you list them. Defaults to all methods"`
-	Version     string   `json:"version,omitempty" minLength:"1" doc:"Name or ID of the version. Required if several versions have an environment with that name"`
+	Version     string   `json:"version,omitempty" minLength:"1" doc:"Name or ID of the version. Required if several versions have an environment with the specified name"`
 	Environment string   `json:"environment,omitempty" doc:"Name or ID of the environment that the domain points to. Defaults to prod"`
 }
 
@@ -133,7 +133,7 @@ type DomainChange struct {
 	PathPrefix  *string   `json:"path_prefix,omitempty" doc:"Match only this path and paths below it; an empty value matches all paths"`
 	StripPrefix *bool     `json:"strip_prefix,omitempty" doc:"Remove the prefix before rules are matched and calls are forwarded"`
 	Methods     *[]string `json:"methods,omitempty" flag:"method" doc:"Match only calls with these methods; an empty list matches all methods"`
-	Version     *string   `json:"version,omitempty" minLength:"1" doc:"Name or ID of the version. Required if several versions have an environment with that name"`
+	Version     *string   `json:"version,omitempty" minLength:"1" doc:"Name or ID of the version. Required if several versions have an environment with the specified name"`
 	Environment *string   `json:"environment,omitempty" doc:"Name or ID of the environment that the domain will point to. If you change only the version, Postern uses the new version's environment with the same name"`
 }
 

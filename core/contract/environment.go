@@ -49,7 +49,7 @@ type EnvironmentCreation struct {
 
 // EnvironmentChange changes an environment; nil leaves a member unchanged.
 type EnvironmentChange struct {
-	Name   *string `json:"name,omitempty" slug:"true" doc:"New name. It changes the environment's gateway URL immediately"`
+	Name   *string `json:"name,omitempty" slug:"true" doc:"New name. The environment's gateway URL changes immediately"`
 	Target *string `json:"target,omitempty" doc:"http or https URL that calls are forwarded to"`
 
 	Upstream Upstream `json:"upstream,omitzero" flag:",each" doc:"Settings of the upstream. Fields that you leave out don't change"`
@@ -116,7 +116,7 @@ var (
 		ID: "get-environment-callers", Method: http.MethodGet, Path: environment + "/callers", Permission: ReadUsage,
 		Summary: "List the callers of an environment",
 		Doc: "Returns the callers, API keys and custom domains that would stop working if you deleted the " +
-			"environment. Callers are from the last hour.",
+			"environment. Callers are from the current hour and the previous one.",
 	}}
 )
 

@@ -20,7 +20,7 @@ type Explanation struct {
 	Decision string `json:"decision" enum:"allow,deny"`
 	GatewayAnswer
 	Steps     []ExplainedStep `json:"steps"`
-	DecidedBy string          `json:"decided_by" doc:"Step or rule that decided: the name of a step, the ID of a rule, default or read_write_scopes"`
+	DecidedBy string          `json:"decided_by" doc:"Step or rule that determined the outcome: the name of a step, the ID of a rule, default or read_write_scopes"`
 	OnExport  GatewayAnswer   `json:"on_export" doc:"Response of the exported gateway"`
 }
 
@@ -49,7 +49,7 @@ var Explain = &Op[Question, Explanation]{Operation{
 	Summary: "Explain how the gateway would answer a call", Command: "explain PROJECT METHOD PATH",
 	Example: "explain shop GET /orders/42 --key key_…",
 	Doc: "Nothing is sent to the upstream. The response lists the steps of the decision, the step or rule that " +
-		"decided, and how an exported gateway would respond to the same call.",
+		"determined the outcome, and how an exported gateway would respond to the same call.",
 }}
 
 var explainOperations = []Described{Explain}

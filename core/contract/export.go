@@ -97,7 +97,7 @@ type ExportList struct {
 type NewExport struct {
 	Format    string `json:"format" doc:"data, or gateway for a zip that runs on Kong"`
 	Keys      string `json:"keys,omitempty" minLength:"1" doc:"hashes keeps existing keys working; mint also adds new keys; none leaves keys out. Defaults to hashes, or to none without consumers"`
-	Consumers *bool  `json:"consumers,omitempty" doc:"Include users with their identities, groups and API keys. false requires keys to be none. Defaults to true"`
+	Consumers *bool  `json:"consumers,omitempty" doc:"Include users and their identities, groups and API keys. false requires keys to be none. Defaults to true"`
 	Secrets   bool   `json:"secrets,omitempty" doc:"Include your team's secrets for other systems, such as identity providers and upstreams"`
 	Recipient string `json:"recipient,omitempty" minLength:"1" doc:"age public key (age1…) that secrets are encrypted to"`
 	Password  Secret `json:"password,omitempty" doc:"Account password. Required to export secrets, unless the account has no password and signed in within the last five minutes"`

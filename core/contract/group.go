@@ -50,7 +50,7 @@ type GroupList struct {
 	TenantPath
 	Page
 	Sort string `query:"sort" enum:"name,-name,created,-created" doc:"Sort order. A leading - means descending. Defaults to name"`
-	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the name or display name, ignoring case"`
+	Text string `query:"q" flag:"search" maxLength:"200" doc:"Text to find in the name or display name, ignoring case"`
 }
 
 // NewGroup is a group to be created.
@@ -98,7 +98,7 @@ type GroupMemberList struct {
 	GroupPath
 	Page
 	Sort string `query:"sort" enum:"name,-name,role,-role" doc:"Sort order. A leading - means descending. Defaults to user ID"`
-	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the email address or name, ignoring case"`
+	Text string `query:"q" flag:"search" maxLength:"200" doc:"Text to find in the email address or name, ignoring case"`
 }
 
 // GroupMemberPath are the path parameters of a user in a group.
@@ -141,7 +141,7 @@ type GroupOwnerList struct {
 	GroupPath
 	Page
 	Sort string `query:"sort" enum:"owner,-owner,role,-role" doc:"Sort order. A leading - means descending. Defaults to owner"`
-	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the owner's name, ignoring case"`
+	Text string `query:"q" flag:"search" maxLength:"200" doc:"Text to find in the owner's name, ignoring case"`
 }
 
 // NewGroupOwner is an app owner with its role in a group.
@@ -187,7 +187,7 @@ var (
 	ListGroups = &Op[GroupList, List[Group]]{Operation{
 		ID: "list-groups", Method: http.MethodGet, Path: tenantGroups, Summary: "List a tenant's groups",
 		Command: "groups list TENANT", Permission: ReadUsers,
-		Doc: "Lists the groups of the tenant, with the number of direct members of each.",
+		Doc: "Lists the tenant's groups, with the number of direct members in each.",
 	}}
 	CreateGroup = &Op[GroupCreation, Group]{Operation{
 		ID: "create-group", Method: http.MethodPost, Path: tenantGroups, Status: http.StatusCreated,
@@ -253,12 +253,13 @@ var (
 		Summary: "Nest a group in another group",
 		Command: "groups nest GROUP CHILD",
 		Example: "groups nest grp_… grp_…",
-		Doc:     "Members of the child become members of the group.",
+		Doc:     "Members of the child group become members of the parent group.",
 	}}
 	UnnestGroup = &Op[NestingPath, None]{Operation{
 		ID: "unnest-group", Method: http.MethodDelete, Path: groupChild, Status: http.StatusNoContent,
-		Summary: "Remove a nested group", Command: "groups unnest GROUP CHILD", Permission: UpdateUsers,
-		Doc: "Members of the child are no longer members of the group.",
+		Summary: "Remove a nested group from its parent", Command: "groups unnest GROUP CHILD", Permission: UpdateUsers,
+		Doc: "Members of the child group leave the parent group, unless they are in it directly or through " +
+			"another nested group.",
 	}}
 )
 

@@ -70,7 +70,7 @@ type PlannedOwner struct {
 	Username     string   `json:"username" doc:"Value of X-Consumer-Username"`
 	CustomID     string   `json:"custom_id" doc:"Value of X-Consumer-Custom-ID"`
 	Groups       []string `json:"groups"`
-	Limits       Limits   `json:"limits" doc:"Limits of each key. {} if the project's limits apply"`
+	Limits       Limits   `json:"limits" doc:"Limits for each key. {} if the project's limits apply"`
 	AllowedCIDRs []string `json:"allowed_cidrs"`
 	Frozen       bool     `json:"frozen" doc:"True if the keys are frozen"`
 	Keys         int64    `json:"keys" doc:"Number of keys"`

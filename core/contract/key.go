@@ -50,7 +50,7 @@ type KeyDetails struct {
 // KeyIdentity has the members of a key that upstreams may receive. The database, exports, imports and gateways keep
 // them unchanged.
 type KeyIdentity struct {
-	Metadata     Metadata  `json:"metadata" doc:"Your own data about the key, a JSON object of at most 4 KB. {} if there is none"`
+	Metadata     Metadata  `json:"metadata" doc:"Your own data about the key, as a JSON object of at most 4 KB. {} if there is none"`
 	Consumer     *Consumer `json:"consumer" gorm:"serializer:json" doc:"Identity of the owner on the gateway that the key was imported from. It is sent to the upstream instead of the owner's identity in Postern; null if there is none"`
 	CredentialID *string   `json:"credential_id" doc:"ID of the key on the gateway that it was imported from, sent as X-Credential-Identifier; null if id is sent instead"`
 }
@@ -111,8 +111,8 @@ type KeyList struct {
 	State       string `query:"state" enum:"active,frozen,revoked,expired" doc:"Only keys in this state"`
 	Tenant      string `query:"tenant" doc:"Only keys of the tenant with this name"`
 	KeyType     string `query:"key_type" doc:"Only keys of the type with this name"`
-	Environment string `query:"environment" doc:"Only keys that are limited to this environment. Use all for keys that are valid for all environments"`
-	Text        string `query:"q" flag:"search" doc:"Part of the visible key (prefix…last4), of the description or of the metadata, ignoring case"`
+	Environment string `query:"environment" doc:"Only keys that are limited to this environment. Use the value all for keys that are valid for all environments"`
+	Text        string `query:"q" flag:"search" doc:"Text to find in the visible key (prefix…last4), description or metadata, ignoring case"`
 	Sort        string `query:"sort" enum:"created,-created,owner,-owner,last_used,-last_used" doc:"Sort order. A leading - means descending. Defaults to -created"`
 }
 
@@ -121,13 +121,13 @@ type NewKey struct {
 	Owner        string     `json:"owner" doc:"Owner of the key, such as billing-service"`
 	KeyType      string     `json:"key_type,omitempty" minLength:"1" doc:"Name of the key type. Defaults to full"`
 	Tenant       string     `json:"tenant,omitempty" minLength:"1" doc:"Name of a tenant of the project. Defaults to the project's own tenant"`
-	Product      string     `json:"product,omitempty" minLength:"1" doc:"Name of the project's product. The key becomes valid for all projects of the product"`
+	Product      string     `json:"product,omitempty" minLength:"1" doc:"Name of the project's product. The key becomes valid for all projects in the product"`
 	Environment  string     `json:"environment,omitempty" minLength:"1" doc:"Name of the environment that the key is limited to. Defaults to all environments"`
 	Description  string     `json:"description,omitempty" doc:"Purpose of the key"`
-	Metadata     Metadata   `json:"metadata,omitempty" doc:"Your own data about the key, a JSON object of at most 4 KB"`
+	Metadata     Metadata   `json:"metadata,omitempty" doc:"Your own data about the key, as a JSON object of at most 4 KB"`
 	ExpiresAt    *time.Time `json:"expires_at,omitempty" flag:"expires,time" doc:"When the key expires (RFC 3339). Defaults to the key type's lifetime"`
 	Limits       Limits     `json:"limits,omitzero" doc:"Calls per window. Use {} for unlimited calls. Defaults to the key type's limits"`
-	AllowedCIDRs []string   `json:"allowed_cidrs,omitempty" flag:",list" doc:"Addresses and ranges that the key can be used from. Defaults to any"`
+	AllowedCIDRs []string   `json:"allowed_cidrs,omitempty" flag:",list" doc:"IP addresses and ranges that the key can be used from. Defaults to any address"`
 }
 
 // KeyCreation is a request for a new key.
@@ -145,10 +145,10 @@ func (n NewKey) In(project string) KeyCreation {
 // was counted under its ID would be attributed to another owner.
 type KeyChange struct {
 	Description  *string             `json:"description,omitempty" doc:"Purpose of the key"`
-	Metadata     *Metadata           `json:"metadata,omitempty" doc:"Your own data about the key, a JSON object of at most 4 KB. Replaces the existing metadata. Use {} to remove it"`
+	Metadata     *Metadata           `json:"metadata,omitempty" doc:"Your own data about the key, as a JSON object of at most 4 KB. Replaces the existing metadata. Use {} to remove it"`
 	Limits       Optional[Limits]    `json:"limits,omitzero" flag:",,type" doc:"Calls per window. Replaces the existing limits. Use {} for unlimited calls, or null for the key type's limits"`
-	AllowedCIDRs *[]string           `json:"allowed_cidrs,omitempty" flag:",list" doc:"Addresses and ranges that the key can be used from. Replaces the existing list. An empty list (on the command line, \"\") allows any address"`
-	ExpiresAt    Optional[time.Time] `json:"expires_at,omitzero" flag:"expires,time,never" doc:"When the key expires (RFC 3339). Use null to remove the expiry"`
+	AllowedCIDRs *[]string           `json:"allowed_cidrs,omitempty" flag:",list" doc:"IP addresses and ranges that the key can be used from. Replaces the existing list. An empty list (on the command line, \"\") allows any address"`
+	ExpiresAt    Optional[time.Time] `json:"expires_at,omitzero" flag:"expires,time,never" doc:"When the key expires (RFC 3339). Use null to remove the expiration date"`
 }
 
 // KeyUpdate is a request to change a key.
@@ -167,15 +167,15 @@ type KeyRotation struct {
 
 // Grace is how long an old secret stays valid.
 type Grace struct {
-	GraceSeconds *int64 `json:"grace_seconds,omitempty" flag:"grace,duration" doc:"How long the old secret stays valid, up to 30 days. A secret from an earlier rotation expires immediately. Defaults to 1 day"`
+	GraceSeconds *int64 `json:"grace_seconds,omitempty" flag:"grace,duration" doc:"How long the old secret stays valid, in seconds, up to 30 days. A secret from an earlier rotation expires immediately. Defaults to 1 day"`
 }
 
 // KeyImport is a request to import keys from a file, which is its body.
 type KeyImport struct {
 	ProjectPath
-	DryRun    bool     `query:"dry_run" doc:"Change nothing and return what an import would do"`
+	DryRun    bool     `query:"dry_run" doc:"Change nothing and return what the import would do"`
 	AllowWeak bool     `query:"allow_weak" doc:"Import keys that are shorter than 16 characters or have fewer than 8 different characters. Anyone who has the hash of such a key can guess the key"`
-	Update    bool     `query:"update" doc:"Update keys that already exist in the project with different attributes. By default, their rows are refused"`
+	Update    bool     `query:"update" doc:"Update existing keys whose attributes differ. By default, their rows are refused"`
 	KeyType   string   `query:"key_type" doc:"Key type for rows that have neither a key type nor scopes. By default, these rows are refused"`
 	Map       []string `query:"map,explode" doc:"Map a column or member to a field with a different name, as column=field. Use - as the field to leave a column out"`
 }
@@ -353,10 +353,10 @@ var (
 			"Accept: application/x-ndjson, the response has one line for each row.",
 	}}
 	CheckKey = &Op[KeyCheck, KeyMatch]{Operation{
-		ID: "check-key", Method: http.MethodPost, Path: keys + "/check", Summary: "Check whether a key is known",
+		ID: "check-key", Method: http.MethodPost, Path: keys + "/check", Summary: "Check whether a key exists",
 		Command: "keys check PROJECT", Example: "keys check shop", Permission: ChangeKeys,
 		Doc: "Checks whether a caller's key matches a key of the project, for example one whose hash you imported. " +
-			"You can check 10 keys per minute. The key isn't written to the audit log.",
+			"You can check up to 10 keys per minute. The key isn't written to the audit log.",
 	}}
 )
 

@@ -11,7 +11,7 @@ import (
 // APIKeyAuth says how callers send their API keys, and what the upstream gets of them. Requests, rows, snapshots and
 // exports all use this type.
 type APIKeyAuth struct {
-	In []KeyPlace `json:"in,omitzero" flag:"key-in" doc:"Where callers send their keys: header=NAME, header=NAME prefix=Bearer, query=NAME, cookie=NAME or websocket_protocol. Replaces all places. Defaults to header=X-API-Key"`
+	In []KeyPlace `json:"in,omitzero" flag:"key-in" doc:"Where callers send their keys: header=NAME, header=NAME prefix=Bearer, query=NAME, cookie=NAME or websocket_protocol. Replaces the existing list. Defaults to header=X-API-Key"`
 
 	SendMetadata *bool `json:"send_metadata,omitempty" flag:"send-key-metadata" doc:"Send the key's metadata to the upstream as X-Consumer-Metadata. Defaults to false"`
 }

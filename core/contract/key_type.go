@@ -21,8 +21,8 @@ type KeyTypeRecord struct {
 	ID        string   `json:"id"`
 	Name      string   `json:"name" audit:"-"`
 	Scopes    []string `json:"scopes"`
-	ExpiresIn int64    `json:"expires_in,omitempty" doc:"Default lifetime of a key of this type, in seconds. Absent if unlimited"`
-	Limits    Limits   `json:"limits" doc:"Limits of keys that don't set their own"`
+	ExpiresIn int64    `json:"expires_in,omitempty" doc:"Default lifetime of keys of this type, in seconds. Absent if unlimited"`
+	Limits    Limits   `json:"limits" doc:"Limits of keys that don't have their own"`
 	BuiltIn   bool     `json:"built_in"`
 }
 
@@ -33,8 +33,8 @@ func (t KeyType) Tag() string { return t.ETag }
 type NewKeyType struct {
 	Name      string   `json:"name" slug:"true"`
 	Scopes    []string `json:"scopes" flag:",list" doc:"Scopes of keys of this type, such as read or orders:*. * grants all scopes"`
-	ExpiresIn int64    `json:"expires_in,omitempty" flag:"expires,duration" doc:"Default lifetime of a key of this type, in seconds"`
-	Limits    Limits   `json:"limits,omitzero" doc:"Limits of keys that don't set their own"`
+	ExpiresIn int64    `json:"expires_in,omitempty" flag:"expires,duration" doc:"Default lifetime of keys of this type, in seconds"`
+	Limits    Limits   `json:"limits,omitzero" doc:"Limits of keys that don't have their own"`
 }
 
 // KeyTypeCreation is a request for a new key type.
@@ -47,7 +47,7 @@ type KeyTypeCreation struct {
 type KeyTypeChange struct {
 	Scopes    *[]string        `json:"scopes,omitempty" flag:",list" doc:"Scopes of keys of this type. Replaces the existing list"`
 	ExpiresIn Optional[int64]  `json:"expires_in,omitzero" flag:"expires,duration,never" doc:"Lifetime of new keys, in seconds. Use null for an unlimited lifetime"`
-	Limits    Optional[Limits] `json:"limits,omitzero" flag:",,none" doc:"Limits of keys that don't set their own. Replaces the existing limits. Use null for no limits"`
+	Limits    Optional[Limits] `json:"limits,omitzero" flag:",,none" doc:"Limits of keys that don't have their own. Replaces the existing limits. Use null for no limits"`
 }
 
 // KeyTypeUpdate is a request to change a key type.
@@ -88,7 +88,7 @@ var (
 	}}
 	UpdateKeyType = &Op[KeyTypeUpdate, KeyType]{Operation{
 		ID: "update-key-type", Method: http.MethodPatch, Path: keyType, Permission: UpdateProjects,
-		Summary: "Update a key type and all its keys", Command: "key-types update PROJECT KEY_TYPE",
+		Summary: "Update a key type and all of its keys", Command: "key-types update PROJECT KEY_TYPE",
 		Example: "key-types update shop partner --scopes read,orders:* --expires never --limits minute=100,day=5000",
 		Doc: "Changes only the fields you send. New scopes and limits also apply to existing keys. A new lifetime " +
 			"applies only to new keys.",

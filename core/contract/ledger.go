@@ -149,7 +149,7 @@ type ExportPreviewOptions struct {
 	ProjectPath
 	Format    string `query:"format" doc:"data, or gateway for a zip that runs on Kong" example:"gateway"`
 	Keys      string `query:"keys" doc:"hashes, mint or none. Defaults to hashes, or to none without consumers"`
-	Consumers bool   `query:"consumers" default:"true" doc:"Include users with their identities, groups and API keys"`
+	Consumers bool   `query:"consumers" default:"true" doc:"Include users and their identities, groups and API keys"`
 	Secrets   bool   `query:"secrets" doc:"Include your team's secrets for other systems, such as identity providers and upstreams"`
 }
 

@@ -64,7 +64,7 @@ func switchValue(text []byte) string {
 // OpenAPISettings say what the gateway does with the OpenAPI document of a version.
 type OpenAPISettings struct {
 	Validation  Validation  `json:"validation" enum:"off,report,enforce" doc:"Request validation. report counts and forwards requests that don't match; enforce refuses them with 422"`
-	Publication Publication `json:"publication" enum:"off,callers,public" doc:"Who can read openapi.json at each environment's URL. callers means callers that Access allows; public means everyone"`
+	Publication Publication `json:"publication" enum:"off,callers,public" doc:"Who can read openapi.json at each environment's URL. callers means every caller that Access allows; public means everyone"`
 }
 
 // SavedOpenAPISettings are the current OpenAPISettings.
@@ -117,7 +117,7 @@ var (
 		ID: "list-invalid-requests", Method: http.MethodGet, Path: version + "/openapi/invalid-requests",
 		Summary: "List calls that didn't match the OpenAPI document", Permission: ReadUsage,
 		Command: "openapi invalid PROJECT VERSION",
-		Doc: "Counts calls from the last 30 days that didn't match, but were forwarded because validation was set to " +
+		Doc: "Counts calls from the last 30 days that didn't match but were forwarded because validation was set to " +
 			"report. The list has one item per route and reason, most frequent first.",
 	}}
 )

@@ -153,7 +153,7 @@ func (c *Condition) Conditional() *Condition { return c }
 
 // Page selects a page of a list.
 type Page struct {
-	Cursor string `query:"cursor" flag:"-" doc:"next_cursor of the previous page"`
+	Cursor string `query:"cursor" flag:"-" doc:"next_cursor from the previous page"`
 	Limit  int    `query:"limit" flag:"-" minimum:"1" maximum:"200" default:"50" doc:"Maximum number of items"`
 
 	Count bool // requests the total; only for the dashboard

@@ -19,7 +19,7 @@ type EnvironmentPath struct {
 
 // TenantPath is the path parameter of a tenant.
 type TenantPath struct {
-	Tenant string `path:"tenant" doc:"ID of a tenant, or name if the tenant belongs to a team"`
+	Tenant string `path:"tenant" doc:"ID of the tenant, or its name if the tenant belongs to a team"`
 }
 
 const (

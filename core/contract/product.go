@@ -31,7 +31,7 @@ func (p Product) Tag() string { return p.ETag }
 type TeamList struct {
 	Page
 	Sort string `query:"sort" enum:"name,-name,created,-created" doc:"Sort order. A leading - means descending. Defaults to created"`
-	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the name or display name, ignoring case"`
+	Text string `query:"q" flag:"search" maxLength:"200" doc:"Text to find in the name or display name, ignoring case"`
 	Team string `query:"team" doc:"ID of a team. Defaults to all your teams"`
 }
 

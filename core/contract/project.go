@@ -55,7 +55,7 @@ const (
 type ProjectList struct {
 	Page
 	Sort  string `query:"sort" enum:"name,-name,created,-created" doc:"Sort order. A leading - means descending. Defaults to name"`
-	Text  string `query:"q" flag:"search" maxLength:"200" doc:"Part of the name or display name, ignoring case"`
+	Text  string `query:"q" flag:"search" maxLength:"200" doc:"Text to find in the name or display name, ignoring case"`
 	Team  string `query:"team" doc:"ID of a team. Defaults to all your teams"`
 	State string `query:"state" enum:"served,deleted" doc:"Only projects in this state; deleted means in the trash. Defaults to both"`
 }
@@ -122,7 +122,7 @@ type Takedown struct {
 
 // TakedownReason says why a project is taken down.
 type TakedownReason struct {
-	Reason string `json:"reason" doc:"Reason, in one line. The project's team can read it"`
+	Reason string `json:"reason" doc:"Reason, on one line. The project's team can read it"`
 }
 
 // TakedownUpdate is a request to take a project down.
@@ -147,7 +147,7 @@ var (
 	GetProject = &Op[ProjectPath, Project]{Operation{
 		ID: "get-project", Method: http.MethodGet, Path: project, Summary: "Get a project", Permission: ReadProjects,
 		Command: "projects show PROJECT",
-		Doc:     "Returns the project with its versions, their environments and its key types.",
+		Doc:     "Returns the project with its key types, its versions and their environments.",
 	}}
 	UpdateProject = &Op[ProjectUpdate, Project]{Operation{
 		ID: "update-project", Method: http.MethodPatch, Path: project, Summary: "Update a project",
@@ -161,7 +161,7 @@ var (
 		ID: "delete-project", Deletes: "project", Method: http.MethodDelete, Path: project, Permission: DeleteProjects,
 		Summary: "Move a project to the trash, or delete it permanently", Command: "projects delete PROJECT",
 		Example: "projects delete shop",
-		Doc: "Calls get 410 deleted immediately, and all keys stop working. You can export or restore the project " +
+		Doc: "Calls immediately get 410 deleted, and all keys stop working. You can export or restore the project " +
 			"for 30 days. After that, it is permanently deleted. With now, it is permanently deleted immediately, " +
 			"which only owners can do.",
 	}}
@@ -173,7 +173,7 @@ var (
 	RestoreProject = &Op[ProjectPath, Project]{Operation{
 		ID: "restore-project", Method: http.MethodPost, Path: project + "/restore", Permission: RestoreProjects,
 		Summary: "Restore a deleted project", Command: "projects restore PROJECT",
-		Doc: "Moves the project out of the trash, unchanged. Its calls and keys work again.",
+		Doc: "Moves the project out of the trash, unchanged. Calls and keys work again.",
 	}}
 	MoveProject = &Op[ProjectMove, Project]{Operation{
 		ID: "move-project", Method: http.MethodPost, Path: project + "/move", Summary: "Move a project to another team",

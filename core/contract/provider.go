@@ -220,7 +220,7 @@ var (
 		ID: "delete-provider", Deletes: "provider",
 		Method: http.MethodDelete, Path: provider, Status: http.StatusNoContent,
 		Summary: "Delete a provider", Command: "providers delete PROVIDER", Permission: UpdateLogin,
-		Doc: "Its users aren't deleted, and can sign in with another provider of the same type and issuer. They are " +
+		Doc: "Its users aren't deleted and can sign in with another provider of the same type and issuer. They are " +
 			"removed from groups that they are in only because of this provider's claims.",
 	}}
 )

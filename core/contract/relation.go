@@ -35,8 +35,8 @@ type RelationList struct {
 	ProjectPath
 	Page
 	RelationFilter
-	Sort string `query:"sort" enum:"object,-object,user,-user,created,-created" doc:"Sort order. A leading - means descending. Defaults to tenant and object"`
-	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the object or user, ignoring case"`
+	Sort string `query:"sort" enum:"object,-object,user,-user,created,-created" doc:"Sort order. A leading - means descending. Defaults to tenant, then object"`
+	Text string `query:"q" flag:"search" maxLength:"200" doc:"Text to find in the object or user, ignoring case"`
 }
 
 // RelationAddition is a request to add relations.

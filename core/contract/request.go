@@ -45,7 +45,7 @@ type Request struct {
 type RequestFilter struct {
 	Status string `query:"status" doc:"Only calls with this status, such as 404, or class, such as 4xx"`
 	Owner  string `query:"owner" doc:"Only calls of this owner"`
-	Path   string `query:"path" doc:"Only calls whose path contains this"`
+	Path   string `query:"path" doc:"Only calls whose path contains this text"`
 	Code   string `query:"code" doc:"Only calls that the gateway answered with this error code"`
 }
 
@@ -104,8 +104,8 @@ var (
 		ID: "get-request", Method: http.MethodGet, Path: project + "/requests/{request}", Permission: ReadUsage,
 		Summary: "Get a request",
 		Command: "requests show PROJECT REQUEST",
-		Doc: "Returns the result of each step on the gateway, and the headers about the caller that the upstream " +
-			"received. Returns 404 if newer requests have replaced this one in the log, or if it is in another " +
+		Doc: "Returns the result of each step in the gateway, and the headers that told the upstream about the " +
+			"caller. Returns 404 if newer requests have replaced this one in the log, or if it is in another " +
 			"server's log.",
 	}}
 )

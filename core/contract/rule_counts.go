@@ -32,7 +32,7 @@ var (
 		ID: "list-relation-misses", Method: http.MethodGet, Path: version + "/rules/missed", Permission: ReadUsage,
 		Summary: "List responses in which rules found no object",
 		Command: "rules missed PROJECT VERSION",
-		Doc: "Counts the responses of the last 30 days in which a rule found no object to remember or forget, by " +
+		Doc: "Counts the responses from the last 30 days in which a rule found no object to remember or forget, by " +
 			"rule and reason. Callers received these responses unchanged.",
 	}}
 )

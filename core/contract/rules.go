@@ -27,8 +27,8 @@ const (
 type Rules struct {
 	Default         RuleDefault `json:"default" enum:"allow,deny" doc:"Decision for routes without a rule"`
 	Mode            RuleMode    `json:"mode" enum:"off,shadow,enforce" doc:"Mode of default, read_write_scopes and rules without their own mode"`
-	ReadWriteScopes bool        `json:"read_write_scopes" doc:"On routes without a rule that names scopes, require keys to have the scope read (for GET, HEAD and OPTIONS) or write (for other methods)"`
-	List            []Rule      `json:"rules" doc:"All rules. If several match a call, the rule with the most specific path applies"`
+	ReadWriteScopes bool        `json:"read_write_scopes" doc:"On routes without a rule that names scopes, require keys to have the read scope (for GET, HEAD and OPTIONS) or the write scope (for other methods)"`
+	List            []Rule      `json:"rules" flag:"-" doc:"All rules. If several match a call, the rule with the most specific path applies"`
 }
 
 // None reports whether nothing is required.
@@ -70,9 +70,9 @@ func (r *Rules) NamesObjects() bool {
 
 // Rule has the requirements of one route.
 type Rule struct {
-	ID      string   `json:"id,omitempty" minLength:"1" doc:"ID of an existing rule. Leave out for a new rule" example:"rul_01"`
-	Methods []string `json:"methods" doc:"HTTP methods. GET includes HEAD, and * means all" example:"[\"GET\"]"`
-	Path    string   `json:"path" doc:"Path below the environment's URL. A name in braces matches a segment or part of one. ** at the end matches everything below" example:"/orders/{id}"`
+	ID      string   `json:"id,omitempty" minLength:"1" flag:"-" doc:"ID of an existing rule. Leave out for a new rule" example:"rul_01"`
+	Methods []string `json:"methods" flag:"-" doc:"HTTP methods. GET includes HEAD, and * means all" example:"[\"GET\"]"`
+	Path    string   `json:"path" flag:"-" doc:"Path below the environment's URL. A name in braces matches a segment or part of one. ** at the end matches everything below" example:"/orders/{id}"`
 	Scopes  []string `json:"scopes,omitempty" flag:"scope" doc:"Scopes that the caller must have. All of them are required. The caller's own scopes can contain *, as in orders:*"`
 	Groups  []string `json:"groups,omitempty" flag:"group" doc:"Names of groups. The caller must be in one of them, directly or through a nested group"`
 	Role    string   `json:"role,omitempty" enum:"member,admin" doc:"Role that the caller must have in that group. Defaults to any"`
@@ -106,7 +106,7 @@ var (
 	GetRules = &Op[VersionPath, SavedRules]{Operation{
 		ID: "get-rules", Method: http.MethodGet, Path: version + "/rules", Permission: ReadProjects,
 		Summary: "Get a version's rules", Command: "rules show PROJECT VERSION",
-		Doc: "Returns the rules in the order they were sent, and the decision for routes without a rule.",
+		Doc: "Returns the rules in the order they were saved, and the decision for routes without a rule.",
 	}}
 	SetRules = &Op[RulesUpdate, SavedRules]{Operation{
 		ID: "set-rules", Method: http.MethodPut, Path: version + "/rules", Permission: UpdateProjects,

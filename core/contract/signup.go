@@ -66,7 +66,7 @@ type ApprovalList struct {
 	TenantPath
 	Page
 	Sort string `query:"sort" enum:"created,-created,value,-value" doc:"Sort order. A leading - means descending. Defaults to created"`
-	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the address or domain, ignoring case"`
+	Text string `query:"q" flag:"search" maxLength:"200" doc:"Text to find in the address or domain, ignoring case"`
 }
 
 // NewApproval is an approval to be created.
@@ -127,7 +127,7 @@ var (
 		ID: "create-approval", Method: http.MethodPost, Path: approvals, Status: http.StatusCreated,
 		Summary: "Create an approval", Command: "signup approvals create TENANT VALUE", Permission: UpdateUsers,
 		Example: "signup approvals create acme example.com --groups grp_01",
-		Doc: "Approves one email address, or every address of a domain. The user's provider must have verified the " +
+		Doc: "Approves one email address, or every address in a domain. The user's provider must have verified the " +
 			"address. For an approval by domain, the provider must be authoritative for that domain.",
 	}}
 	GetApproval = &Op[ApprovalPath, Approval]{Operation{

@@ -98,7 +98,7 @@ type TeamMemberList struct {
 	TeamPath
 	Page
 	Sort string `query:"sort" enum:"joined,-joined,name,-name,role,-role" doc:"Sort order. A leading - means descending. Defaults to account ID"`
-	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the email address or name, ignoring case"`
+	Text string `query:"q" flag:"search" maxLength:"200" doc:"Text to find in the email address or name, ignoring case"`
 }
 
 // TeamMemberChange changes a member of a team; nil leaves a member unchanged.
@@ -153,7 +153,7 @@ type InvitationList struct {
 	TeamPath
 	Page
 	Sort string `query:"sort" enum:"created,-created,email,-email,role,-role,expires,-expires" doc:"Sort order. A leading - means descending. Defaults to created"`
-	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the email address, ignoring case"`
+	Text string `query:"q" flag:"search" maxLength:"200" doc:"Text to find in the email address, ignoring case"`
 }
 
 // NewInvitation is an invitation to be created.
@@ -253,7 +253,7 @@ var (
 		ID: "update-member", Method: http.MethodPatch, Path: teamMember, Summary: "Change a member's role",
 		Command: "members update TEAM ACCOUNT", Example: "members update team_01 acc_01 --role viewer",
 		Permission: ChangeMembers,
-		Doc: "The new role takes effect with the next request. You can't change the role of a team's last " +
+		Doc: "The new role takes effect on the member's next request. You can't change the role of a team's last " +
 			"owner.",
 	}}
 	RemoveTeamMember = &Op[TeamMemberPath, None]{Operation{
@@ -273,7 +273,7 @@ var (
 		Summary: "Invite a person to a team", Permission: CreateInvitations,
 		Command: "invitations create TEAM ROLE", Example: "invitations create team_01 viewer --email vic@example.com",
 		Doc: "The link works only once and expires after a week. If you specify an email address and the server can " +
-			"send email, Postern sends the link to that address. Otherwise, the response includes it.",
+			"send email, Postern sends the link to that address. Otherwise, the response includes the link.",
 	}}
 	GetInvitation = &Op[InvitationPath, Invitation]{Operation{
 		ID: "get-invitation", Method: http.MethodGet, Path: invitation, Summary: "Get an open invitation",
@@ -291,7 +291,7 @@ var (
 		Summary: "Accept an invitation to a team", Command: "invitations accept CODE",
 		Example:    "invitations accept https://postern.example.com/invite/…",
 		Permission: AcceptInvitations,
-		Doc:        "Adds your account to the team with the role in the invitation. An invitation works once.",
+		Doc:        "Adds your account to the team with the role in the invitation. An invitation works only once.",
 	}}
 )
 

@@ -55,8 +55,8 @@ type TokenList struct {
 // NewToken is an access token to be created.
 type NewToken struct {
 	Name      string     `json:"name" doc:"Name that describes the token's purpose, 1 to 80 characters"`
-	Scopes    []string   `json:"scopes" flag:",list" doc:"Scopes of the token: read, write, keys, export, users, admin. You can't grant scopes that your own token doesn't have"`
-	ExpiresAt *time.Time `json:"expires_at,omitempty" flag:"expires,time" doc:"When the token expires (RFC 3339), within a year. Defaults to 90 days from now"`
+	Scopes    []string   `json:"scopes" flag:",list" doc:"Scopes of the token: read, write, keys, export, users or admin. You can't grant scopes that your own token doesn't have"`
+	ExpiresAt *time.Time `json:"expires_at,omitempty" flag:"expires,time" doc:"When the token expires (RFC 3339), at most a year from now. Defaults to 90 days from now"`
 }
 
 // TokenCreation is a request for a new access token.
@@ -133,7 +133,7 @@ var (
 		ID: "whoami", Method: http.MethodGet, Path: "/api/v1/whoami", Summary: "Show your account and teams",
 		Command:    "whoami",
 		Permission: ReadAccounts,
-		Doc:        "Returns the account or workspace of the credential, and its role in each team.",
+		Doc:        "Returns the account or workspace that the credential belongs to, and its role in each team.",
 	}}
 )
 

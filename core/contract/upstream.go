@@ -133,7 +133,7 @@ var (
 		Summary: "Set an upstream header of an environment",
 		Command: "upstreams headers set PROJECT VERSION ENVIRONMENT NAME",
 		Example: "upstreams headers set shop 1.0.0 prod X-Upstream-Token --file token.txt",
-		Doc: "The gateway adds the header to every call and replaces the value that callers send. The value is never " +
+		Doc: "The gateway adds the header to every call and replaces any value that callers send. The value is never " +
 			"shown again.",
 	}}
 	RemoveUpstreamHeader = &Op[UpstreamHeaderPath, None]{Operation{

@@ -9,8 +9,8 @@ import (
 // UpstreamRetries say when a call is sent to an environment's upstream again. A nil member means the default, and in a
 // change it leaves the member unchanged. Answers have all members.
 type UpstreamRetries struct {
-	Max *int              `json:"max,omitempty" flag:"retries" doc:"Maximum number of retries, from 0 to 10. Calls are retried if no part of them was sent. GET, HEAD, OPTIONS, PUT and DELETE calls with a body of up to 64 KB are also retried if the connection ends before the upstream responds. Defaults to 1"`
-	On  *[]RetryCondition `json:"on,omitempty" flag:"retry-on,list" doc:"Additional conditions for retries of GET, HEAD, OPTIONS, PUT and DELETE calls: the statuses 502, 503 and 504, and timeout for no response within response_ms. Replaces the existing list. Defaults to none"`
+	Max *int              `json:"max,omitempty" flag:"retries" doc:"Maximum number of retries, from 0 to 10. A call is retried if no part of it was sent. GET, HEAD, OPTIONS, PUT and DELETE calls with a body of up to 64 KB are also retried if the connection ends before the upstream responds. Defaults to 1"`
+	On  *[]RetryCondition `json:"on,omitempty" flag:"retry-on,list" doc:"Additional conditions for retrying GET, HEAD, OPTIONS, PUT and DELETE calls: the status codes 502, 503 and 504, or timeout (no response within response_ms). Defaults to none"`
 }
 
 // RetryCondition is something that a call is sent again for: a status such as 502, which is a number in JSON, or

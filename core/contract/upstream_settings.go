@@ -9,16 +9,16 @@ type Upstream struct {
 	Retries  UpstreamRetries  `json:"retries,omitzero" flag:",each" audit:"each"`
 
 	CA         UpstreamCA `json:"ca,omitzero" flag:",each" audit:"each" doc:"Certificate authorities that are trusted for the upstream's certificate"`
-	ServerName *string    `json:"server_name,omitempty" doc:"Name that the upstream's certificate must have, and that is sent as the server name (SNI) in the TLS handshake. Only for https targets. Use \"\" for the target's host, which is the default" example:"api.internal"`
+	ServerName *string    `json:"server_name,omitempty" doc:"Name that the upstream's certificate must have, and that is sent as the server name (SNI) in the TLS handshake. Only for https targets. Use \"\" for the target's host (the default)" example:"api.internal"`
 
-	HostHeader *string `json:"host_header,omitempty" doc:"Host header of calls to the upstream: target for the target's host, caller for the custom domain that the caller used (on other addresses, the target's host), or a host name. Defaults to target" example:"caller"`
+	HostHeader *string `json:"host_header,omitempty" doc:"Value of the Host header in calls to the upstream: target for the target's host, caller for the custom domain that the caller used (or the target's host if the caller didn't use one), or a host name. Defaults to target" example:"caller"`
 
 	UpstreamTargets
 
 	Checks  UpstreamChecks  `json:"checks,omitzero" flag:",each" audit:"each"`
 	Breaker UpstreamBreaker `json:"breaker,omitzero" flag:",each" audit:"each"`
 
-	HTTP UpstreamHTTP `json:"http,omitempty" flag:"http" enum:"1.1,2,auto" doc:"HTTP version of calls to the upstream. 2 is HTTP/2, which gRPC requires: an https target must offer it in the TLS handshake (ALPN), and an http target must accept it without TLS (h2c). auto is HTTP/2 if an https target offers it, and HTTP/1.1 if not. Defaults to 1.1"`
+	HTTP UpstreamHTTP `json:"http,omitempty" flag:"http" enum:"1.1,2,auto" doc:"HTTP version of calls to the upstream. 2 is HTTP/2, which gRPC requires: an https target must offer it in the TLS handshake (ALPN), and an http target must accept it without TLS (h2c). auto is HTTP/2 if an https target offers it, and HTTP/1.1 otherwise. Defaults to 1.1"`
 }
 
 // Stated returns the settings with the defaults of those that aren't set.

@@ -7,7 +7,7 @@ type UpstreamTimeouts struct {
 	ResponseMS   *int `json:"response_ms,omitempty" flag:"response-timeout,milliseconds" doc:"How long the upstream can take from the end of the request to the first byte of its response, in milliseconds, up to 1 hour. Defaults to 60 seconds"`
 	IdleMS       *int `json:"idle_ms,omitempty" flag:"idle-timeout,milliseconds" doc:"How long the upstream can pause in the middle of a response or while it reads a request, in milliseconds, up to 1 hour. Defaults to 60 seconds"`
 	StreamIdleMS *int `json:"stream_idle_ms,omitempty" flag:"stream-idle-timeout,milliseconds" doc:"How long an event stream or a WebSocket can be silent, in milliseconds, up to 24 hours. Defaults to 10 minutes"`
-	ReuseIdleMS  *int `json:"reuse_idle_ms,omitempty" flag:"reuse-idle-timeout,milliseconds" doc:"How long a connection can be idle and still be used for another call, in milliseconds, up to 1 hour. Use less than the upstream's own keep-alive timeout. Defaults to 4 seconds"`
+	ReuseIdleMS  *int `json:"reuse_idle_ms,omitempty" flag:"reuse-idle-timeout,milliseconds" doc:"How long a connection can be idle and still be used for another call, in milliseconds, up to 1 hour. Use a shorter time than the upstream's own keep-alive timeout. Defaults to 4 seconds"`
 }
 
 // The largest values of UpstreamTimeouts, in milliseconds.

@@ -12,7 +12,7 @@ import (
 // UpstreamCA has the authorities that may have issued an upstream's certificate. In a change, a nil member is left
 // unchanged. Answers have both members.
 type UpstreamCA struct {
-	PEM    *string `json:"pem,omitempty" flag:"ca,file" doc:"Certificates of private certificate authorities, in PEM format. At most 16 certificates, and at most 64 KB in total. Only for https targets. Use \"\" for none, which is the default" example:"-----BEGIN CERTIFICATE-----…"`
+	PEM    *string `json:"pem,omitempty" flag:"ca,file" doc:"Certificates of private certificate authorities, in PEM format. At most 16 certificates, and at most 64 KB in total. Only for https targets. Use \"\" for none (the default)" example:"-----BEGIN CERTIFICATE-----…"`
 	System *bool   `json:"system,omitempty" flag:"ca-system" doc:"Also accept certificates from the authorities that the gateway's machine trusts. Defaults to true"`
 }
 

@@ -45,7 +45,7 @@ func (n NewVersion) In(project string) VersionCreation {
 
 // VersionChange changes a version; nil leaves a member unchanged.
 type VersionChange struct {
-	Name         *string            `json:"name,omitempty" doc:"New name. It changes the gateway URLs of its environments immediately" example:"1.1.0"`
+	Name         *string            `json:"name,omitempty" doc:"New name. Immediately changes the gateway URLs of the version's environments" example:"1.1.0"`
 	RequestsAuth RequestsAuthChange `json:"requests_auth,omitzero" flag:",each"`
 	IP           IPRulesChange      `json:"ip,omitzero" flag:",each"`
 }
@@ -141,7 +141,7 @@ var (
 		ID: "get-version-callers", Method: http.MethodGet, Path: version + "/callers", Permission: ReadUsage,
 		Summary: "List the callers of a version",
 		Doc: "Returns the callers, API keys and custom domains that would stop working if you deleted the version. " +
-			"Callers are from the last hour.",
+			"Callers are from the current hour and the previous one.",
 	}}
 )
 

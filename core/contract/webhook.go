@@ -60,12 +60,12 @@ type WebhookList struct {
 	Page
 	State string `query:"state" enum:"on,off,failing" doc:"Only webhooks in this state. A failing webhook is on, but its deliveries don't succeed"`
 	Sort  string `query:"sort" enum:"created,-created,url,-url" doc:"Sort order. A leading - means descending. Defaults to -created"`
-	Text  string `query:"q" flag:"search" maxLength:"200" doc:"Part of the URL or description, ignoring case"`
+	Text  string `query:"q" flag:"search" maxLength:"200" doc:"Text to find in the URL or description, ignoring case"`
 }
 
 // NewWebhook is a webhook to be created.
 type NewWebhook struct {
-	URL         string   `json:"url" doc:"http or https URL that receives events by POST"`
+	URL         string   `json:"url" doc:"http or https URL that receives events as POST requests"`
 	Description string   `json:"description,omitempty" doc:"Description of the webhook"`
 	Events      []string `json:"events,omitempty" flag:"event" doc:"Event types to send: project.claimed, key.created, key.rotated, key.frozen, key.revoked, keys.imported, export.ready, export.failed, user.created, user.signed_in, user.frozen, user.deleted, group.changed, consent.withdrawn, tenant.deleted, domain.record_missing, domain.record_back, upstream.unhealthy or upstream.healthy. Defaults to all"`
 	Team        string   `json:"team,omitempty" minLength:"1" doc:"ID of the team whose events the webhook sends. Defaults to your first team"`
@@ -76,7 +76,7 @@ type WebhookCreation struct{ Body NewWebhook }
 
 // WebhookChange changes a webhook; nil leaves a member unchanged.
 type WebhookChange struct {
-	URL         *string   `json:"url,omitempty" doc:"http or https URL that receives events by POST"`
+	URL         *string   `json:"url,omitempty" doc:"http or https URL that receives events as POST requests"`
 	Description *string   `json:"description,omitempty" doc:"Description of the webhook"`
 	Events      *[]string `json:"events,omitempty" flag:"event" doc:"Event types to send. Replaces the existing list"`
 	Enabled     *bool     `json:"enabled,omitempty" doc:"Send events. Turning a webhook back on also clears its earlier failures"`
@@ -183,7 +183,7 @@ var (
 	TestWebhook = &Op[WebhookPath, Delivery]{Operation{
 		ID: "test-webhook", Method: http.MethodPost, Path: webhook + "/test", Status: http.StatusAccepted,
 		Summary: "Send a test event", Command: "webhooks test WEBHOOK", Permission: ChangeWebhooks,
-		Doc: "Queues the event webhook.test, which the receiver can ignore. Get the delivery to see the response.",
+		Doc: "Queues a webhook.test event, which the receiver can ignore. Get the delivery to see the response.",
 	}}
 	ListDeliveries = &Op[DeliveryList, List[Delivery]]{Operation{
 		ID: "list-deliveries", Method: http.MethodGet, Path: webhook + "/deliveries", Permission: ReadWebhooks,

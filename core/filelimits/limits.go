@@ -275,7 +275,7 @@ var (
 		Fix:    "Split the files by service or API, and write out aliases that refer to large parts of a file.",
 	}
 	GatewayAliases = &Limit{
-		File: gateway, Name: "growth of a YAML file by its aliases", Most: 10, Amount: "10 times",
+		File: gateway, Name: "growth of a YAML file through aliases", Most: 10, Amount: "10 times",
 		Reason: "An alias repeats the values and texts that it refers to, so a small file could fill the memory.",
 		Says:   "aliases make the file more than 10 times larger",
 		Fix:    "Write out aliases that refer to large parts of the file.",
@@ -284,7 +284,7 @@ var (
 		File: gateway, Name: "levels of nesting", Most: 50, Amount: "50",
 		Reason: "Files are read recursively. Kong files have 8 levels, and AWS files have 12.",
 		Says:   "the file is nested more than 50 levels deep",
-		Fix:    "Check whether it is the right file.",
+		Fix:    "Check that it is the right file.",
 	}
 	GatewayText = &Limit{
 		File: gateway, Name: "text in a file", Most: 20 << 20, Amount: "20 MB",
@@ -296,7 +296,7 @@ var (
 		File: gateway, Name: "bytes in a member's name", Most: 1_000, Amount: "1,000",
 		Reason: "The plan repeats the names of members.",
 		Says:   "the file has a member whose name is longer than 1,000 bytes",
-		Fix:    "Check whether it is the right file.",
+		Fix:    "Check that it is the right file.",
 	}
 	KongEntities = &Limit{
 		File: kong, Name: "entities", Most: 500_000, Amount: "500,000",
@@ -305,10 +305,10 @@ var (
 		Fix:    "Import its keys separately.",
 	}
 	KongUnknown = &Limit{
-		File: kong, Name: "unknown members at the top of all files in an import", Most: 100, Amount: "100",
+		File: kong, Name: "unknown top-level members in all files of an import", Most: 100, Amount: "100",
 		Reason: "The plan has a title for each of them. Kong has fewer than 100 kinds of entities.",
-		Says:   "the import has more than 100 unknown members at the top of its files",
-		Fix:    "Check whether it is a Kong file, and remove the members that Kong doesn't read.",
+		Says:   "the import has more than 100 unknown top-level members in its files",
+		Fix:    "Check that it is a Kong file, and remove the members that Kong doesn't read.",
 	}
 	KongRoutes = &Limit{
 		File: kong, Name: "routes", Most: 5_000, Amount: "5,000",

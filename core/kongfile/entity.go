@@ -396,7 +396,7 @@ func (f *File) checkNames() error {
 				if first, twice := seen[text]; twice && text != "" {
 					what := strings.ReplaceAll(string(t), "_", " ")
 					return duplicate(e, fmt.Sprintf("The %s of this %s is already used %s. Change one of them, "+
-						"because Kong rejects the file.", member, what, first))
+						"because Kong rejects duplicates.", member, what, first))
 				}
 				seen[text] = e.place()
 			}

@@ -224,11 +224,11 @@ func TestRead_errors(t *testing.T) {
 		"no version":      {"services: []\n", "has no _format_version", 0},
 		"another version": {"x: 1\n_format_version: '0.1'\n", "isn't 1.1, 2.1 or 3.0", 2},
 		"twice": {
-			minimal + "services:\n- name: a\n  host: secretA\n  host: secretB\n", `"host" appears again, after ` +
+			minimal + "services:\n- name: a\n  host: secretA\n  host: secretB\n", `"host" already appears on ` +
 				`line 4`, 5,
 		},
-		"twice in JSON": {"{\"_format_version\":\"3.0\",\n\"services\":[],\n\"services\":[]}", "appears again, " +
-			"after line 2", 3},
+		"twice in JSON": {"{\"_format_version\":\"3.0\",\n\"services\":[],\n\"services\":[]}", "already appears " +
+			"on line 2", 3},
 		"NUL":             {minimal + "services: [\x00]", "NUL", 2},
 		"UTF-16":          {"\xff\xfe_\x00", "UTF-16", 0},
 		"not UTF-8":       {minimal + "services: [\xe9]", "UTF-8", 0},

@@ -280,7 +280,7 @@ var awsFates = map[string]fate{
 	"stage.client_certificate": {
 		lossy,
 		"The stage's client certificate isn't imported. A target that requires it will refuse calls.",
-		"Set a different one with postern upstreams certificate set.",
+		"Set a different certificate with postern upstreams certificate set.",
 	},
 	"stage.web_acl": {
 		lossy, "The stage's web ACL (AWS WAF) isn't imported.", "Put another firewall in front of the gateway.",
@@ -303,7 +303,7 @@ var awsFates = map[string]fate{
 	},
 	"usage_plan.apis": {
 		approximate,
-		"In AWS, the limits of a plan apply to the calls to all of its APIs combined. In Postern, each API is a " +
+		"On AWS, the limits of a plan apply to the calls to all of its APIs combined. In Postern, each API is a " +
 			"project that counts calls separately, so a key can make the same number of calls to each API.",
 		"Set lower limits.",
 	},

@@ -26,7 +26,7 @@ var fates = map[string]fate{
 		exact, "The service becomes a project. Its address becomes the target of each environment.", "",
 	},
 	"service.off": {
-		exact, "The service is off in the file, so it isn't imported. Calls get 404, as in Kong.", "",
+		exact, "The service is disabled in the file, so it isn't imported. Calls get 404, as in Kong.", "",
 	},
 	"service.no_routes": {skipped, "No route uses the service, so no call can reach it.", ""},
 	"service.protocol": {
@@ -62,14 +62,14 @@ var fates = map[string]fate{
 	},
 	"service.ca": {
 		lossy,
-		"An entry in ca_certificates isn't in the file or isn't a certificate. Postern accepts the authorities that " +
-			"the gateway's machine trusts instead.",
+		"An entry in ca_certificates isn't in the file or isn't a certificate. Instead, Postern accepts the " +
+			"authorities that the gateway's machine trusts.",
 		"Set the authority in upstream.ca.",
 	},
 	"service.client_certificate": {
 		lossy,
 		"The client certificate isn't imported. A target that requires it will refuse calls.",
-		"Set it with postern upstreams certificate set.",
+		"Set the certificate with postern upstreams certificate set.",
 	},
 	"service.timeouts": {
 		approximate,
@@ -207,7 +207,7 @@ var fates = map[string]fate{
 		"The route's service can't be imported.",
 		"See the reason listed for the service.",
 	},
-	"route.service_off": {exact, "The route's service is off. Calls get 404, as in Kong.", ""},
+	"route.service_off": {exact, "The route's service is disabled. Calls get 404, as in Kong.", ""},
 	"route.no_methods": {
 		exact, "The route matches only TRACE and CONNECT, which neither Kong nor Postern forwards.", "",
 	},
@@ -274,7 +274,7 @@ var fates = map[string]fate{
 		approximate, "The key is imported frozen because its consumer is closed. Calls get 403.", openOwner,
 	},
 	"keyauth_credential.weak_allowed": {
-		exact, "The key can be guessed. It is imported because you allowed weak keys.", "Rotate it.",
+		exact, "The key can be guessed. It is imported because you allowed weak keys.", "Rotate the key.",
 	},
 	"keyauth_credential.weak": {
 		skipped,
@@ -322,7 +322,7 @@ var fates = map[string]fate{
 	},
 	"upstream.hash": {
 		approximate,
-		"Calls with the same hashed value go to the same target, which can be a different one than in Kong. " +
+		"Calls with the same hashed value go to the same target, which can differ from the target in Kong. " +
 			"hash_fallback is left out.",
 		"",
 	},
@@ -339,7 +339,7 @@ var fates = map[string]fate{
 	},
 	"upstream.tcp_checks": {
 		lossy,
-		"Checks without HTTP aren't imported. A target that is down gets calls until one of them fails.",
+		"Checks that don't use HTTP aren't imported. A target that is down gets calls until one of them fails.",
 		"Set checks.path for the environment's upstream.",
 	},
 	"upstream.passive": {
@@ -355,7 +355,7 @@ var fates = map[string]fate{
 
 	"target":         {exact, "The target is imported with the same weight.", ""},
 	"target.unused":  {skipped, "No imported service uses the target's upstream.", ""},
-	"target.address": {skipped, "The target's address isn't a host name with a port.", "Correct it in the file."},
+	"target.address": {skipped, "The target's address isn't a host name with a port.", "Correct the address."},
 	"target.too_many": {
 		skipped,
 		"An environment can have at most 32 targets.",

@@ -47,7 +47,7 @@ var closedFates = map[string]fate{
 	},
 	"plugin.enabled": {
 		lossy,
-		"The value of enabled is neither true nor false, so Kong rejects the file. The plugin is treated as on.",
+		"The value of enabled is neither true nor false, so Kong rejects the file. The plugin is treated as enabled.",
 		"Write true or false without quotes.",
 	},
 	"service.enabled": {

@@ -4,7 +4,7 @@ package movein
 var pluginFates = map[string]fate{
 	"plugin":        {exact, "The plugin's settings apply to the same routes as in Kong.", ""},
 	"plugin.fields": {lossy, "Some fields are unknown and are left out.", unknownDo},
-	"plugin.off":    {exact, "The plugin is off in the file, so it isn't imported.", ""},
+	"plugin.off":    {exact, "The plugin is disabled in the file, so it isn't imported.", ""},
 	"plugin.unused": {
 		exact, "The plugin doesn't apply to any imported route, or more specific plugins override it.", "",
 	},
@@ -91,7 +91,7 @@ var pluginFates = map[string]fate{
 	"key-auth.hide_credentials": {
 		approximate,
 		"Kong forwards the key to the target, because hide_credentials is off. Postern never does.",
-		"Change targets that read the key to use X-Credential-Identifier or X-Consumer-ID instead.",
+		"If a target reads the key, have it use X-Credential-Identifier or X-Consumer-ID instead.",
 	},
 	"key-auth.query": {
 		approximate,
@@ -139,7 +139,7 @@ var pluginFates = map[string]fate{
 
 	"acl.deny": {
 		skipped,
-		"Postern has no rule that denies groups. The plugin's routes stay closed.",
+		"Postern's rules can't deny groups. The plugin's routes stay closed.",
 		"List the allowed groups instead.",
 	},
 	"acl.empty": {
@@ -237,7 +237,7 @@ var pluginFates = map[string]fate{
 		"In Postern, CORS supports only the common methods. Pages can't send calls with other methods.",
 		"Have pages send these calls with POST.",
 	},
-	"cors.header": {lossy, "An entry that isn't a header name is left out.", "Correct it in the file."},
+	"cors.header": {lossy, "An entry that isn't a header name is left out.", "Correct the entry in the file."},
 	"cors.none": {
 		skipped,
 		"None of the plugin's origins can be imported. Preflights require a key or reach the target.",

@@ -25,7 +25,7 @@ var (
 		Fix:    "Claim the workspace, or leave out examples.",
 	}
 	Expansion = &Limit{
-		Name: "size of YAML converted to JSON", Most: 20, Amount: "20 times the size",
+		Name: "size of YAML converted to JSON", Most: 20, Amount: "20 times the size of the YAML",
 		Reason: "Aliases repeat the parts that they refer to. The JSON must also be within the size limit.",
 		Says:   "as JSON, the YAML is more than 20 times as large, because aliases repeat parts of it",
 		Fix:    "Refer to the parts with $ref.",

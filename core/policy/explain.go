@@ -248,7 +248,7 @@ func (c *Call) ownerDetail(set *ruleSet, id *Identity) string {
 	case !ok:
 		return "The path doesn't contain an object."
 	case user == "":
-		return "It requires the owner of " + string(object) + ", and calls without a credential don't own objects."
+		return "It requires the owner of " + string(object) + ", and callers without a credential can't own objects."
 	case c.owns(id, found.owner, c.Path, true):
 		return user + " owns " + string(object) + ". The exported gateway checks this with OpenFGA, and refuses the " +
 			"call without OpenFGA."

@@ -42,7 +42,7 @@ func TestExport_secretsAndLedger(t *testing.T) {
 	arrived := p.awaits("shop-kong.zip")
 	p.Presses("Start export")
 	p.Sees("Export of shop")
-	p.Reaches(`//dt[.="Secrets"]/following-sibling::dd[.="Included, in plain text"]`)
+	p.Reaches(`//dt[.="Secrets"]/following-sibling::dd[.="Included, in plaintext"]`)
 	p.verifies(arrived())
 
 	p.Follows("All items and to-dos")

@@ -72,7 +72,7 @@ func (v *Verifier) discover(ctx context.Context, issuer string) (jwks string, er
 		return "", documentErrorf("Its jwks_uri is %s, which isn't an https URL.", diagnosis.Quote(document.JWKS))
 	}
 	if !isAllowedPort(document.JWKS, issuer) {
-		return "", documentErrorf("Its jwks_uri is %s, whose port isn't the issuer's port, 80 or 443. To allow this "+
+		return "", documentErrorf("Its jwks_uri is %s, whose port isn't 80, 443 or the issuer's port. To allow this "+
 			"URL, set it as the issuer's jwks_url.", diagnosis.Quote(document.JWKS))
 	}
 	return document.JWKS, nil

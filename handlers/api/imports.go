@@ -94,7 +94,7 @@ func (h *Handler) importFile(c *gin.Context, in contract.NewImport) {
 
 func (h *Handler) importZip(c *gin.Context, in contract.NewImport, file *web.Upload) error {
 	if in.Apply && in.DryRun {
-		return fault.InvalidField("/apply", "conflict", "Leave out apply or dry_run. A dry run doesn't change "+
+		return fault.InvalidField("/apply", "conflict", "Use apply or dry_run, not both. A dry run doesn't change "+
 			"anything.")
 	}
 	out, err := h.Imports.Import(c.Request.Context(), web.Principal(c.Request.Context()), in, file, file.Size)

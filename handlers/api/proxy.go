@@ -69,7 +69,7 @@ func (h *Handler) mayCreate(ctx context.Context, token string) error {
 	if p.Account != "" {
 		return nil
 	}
-	signIn := "sign in at " + h.Web.Config.PublicURL + "/signin and create it there."
+	signIn := "sign in at " + h.Web.Config.PublicURL + "/signin and create the proxy there."
 	switch h.Web.Config.Anonymous {
 	case config.AnonymousOpen:
 		return nil

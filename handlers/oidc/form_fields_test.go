@@ -31,7 +31,7 @@ func TestForms_unknownFields(t *testing.T) {
 		sent++
 		got := s.post(s.browser(), s.path("/"+below), url.Values{"zz_unknown": {"x"}})
 		isRefused := got.status == http.StatusUnprocessableEntity &&
-			strings.Contains(html.UnescapeString(got.raw), `This form doesn't have these fields: "zz_unknown".`)
+			strings.Contains(html.UnescapeString(got.raw), `The form has unknown fields: "zz_unknown".`)
 		if isRefused == ofClients[route.Path] {
 			t.Errorf("POST %s: %d, refused for the field: %t", route.Path, got.status, isRefused)
 		}

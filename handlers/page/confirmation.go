@@ -72,7 +72,7 @@ func (v *Visit) Figure(text string, err error) []string {
 	return []string{text}
 }
 
-// CallersText is such as "3 owners made 1,204 calls since 28 Nov 2026, 13:00 UTC."
+// CallersText is such as "1,204 calls from 3 owners since 28 Nov 2026, 13:00 UTC."
 func CallersText(c projects.Callers) string {
 	since := " since " + Moment(c.Since)
 	if c.Calls == 0 {
@@ -81,11 +81,11 @@ func CallersText(c projects.Callers) string {
 	who := CountText(c.Owners, "owner")
 	switch {
 	case c.Ownerless && c.Owners == 0:
-		who = "Callers without a key"
+		who = "callers without a key"
 	case c.Ownerless:
 		who += " and callers without a key"
 	}
-	return who + " made " + CountText(c.Calls, "call") + since + "."
+	return CountText(c.Calls, "call") + " from " + who + since + "."
 }
 
 // SignInsText is such as "4 users signed in with this provider today.", where by is "with this provider".

@@ -99,7 +99,7 @@ func LineMistake(number int, detail string) string { return fmt.Sprintf("Line %d
 // them, because a rule lists at most fault.MaxFields.
 func LineMistakes(found []string) string {
 	if len(found) > mostLines {
-		found = append(found[:mostLines:mostLines], "Other lines have mistakes too.")
+		found = append(found[:mostLines:mostLines], "Other lines also have errors.")
 	}
 	return strings.Join(found, " ")
 }

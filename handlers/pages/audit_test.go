@@ -101,7 +101,7 @@ func TestAudit_paging(t *testing.T) {
 		if second.Find("#audit-list ol li").Length() != 10 {
 			t.Errorf("the second page has %d entries", second.Find("#audit-list ol li").Length())
 		}
-		second.Lacks("a:contains('More entries')").Says("a:contains('First entries')", "First")
+		second.Lacks("a:contains('More entries')").Says("a:contains('First page')", "First")
 		s.Get("/audit").
 			Says("#audit-list", "An account outside this team tried to create an export").
 			Says(".badge", "refused")

@@ -26,7 +26,7 @@ func TestExportHistory(t *testing.T) {
 			t.Errorf("%d exports are listed, want 10", n)
 		}
 		older := s.Get(newest.Find("#export-history nav a").AttrOr("href", "")).
-			Says("#export-history nav", "First exports").
+			Says("#export-history nav", "First page").
 			Says("#export-history tr:has(a[href='/exports/"+old[0]+"'])", "no API keys, no users, encrypted secrets")
 		if n := older.Find("#export-history tbody tr").Length(); n != 2 {
 			t.Errorf("%d older exports are listed, want 2", n)

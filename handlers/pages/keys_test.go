@@ -207,7 +207,7 @@ func TestKeys_filters(t *testing.T) {
 		if rows := second.Find("#keys tbody tr").Length(); rows != 1 {
 			t.Errorf("%d rows on the second page, want the one that fits", rows)
 		}
-		newest, err := url.Parse(second.Find("a:contains('First keys')").AttrOr("href", ""))
+		newest, err := url.Parse(second.Find("a:contains('First page')").AttrOr("href", ""))
 		if err != nil || newest.Query().Get("keys_owner") != "billing" || newest.Query().Has("keys_after") {
 			t.Errorf("the first keys are at %v (%v)", newest, err)
 		}

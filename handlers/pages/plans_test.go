@@ -194,7 +194,7 @@ func TestImportPlanPage_apply(t *testing.T) {
 		Says("[role=alert]", "changed since you opened")
 	applied := s.Post(path+"/apply", "revision", revision).Location()
 	s.Get(path).Shows(404, "Page not found")
-	s.Get(applied).Shows(200, "Imported file").
+	s.Get(applied).Shows(200, "Import result").
 		Says("main a[href='/projects/small']", "small").
 		Says("main", "Projects created").
 		Says("main", "/small/1.0.0/prod")
@@ -231,9 +231,9 @@ func TestImportPlanPage_closed(t *testing.T) {
 		"placeholder_value", "orders.internal").LeadsTo(path)
 	applied := s.Post(path+"/apply", "revision", s.Get(path).Value(settings)).Location()
 	const rules, domains = "/projects/orders/versions/closed/rules", "/projects/orders/domains"
-	page := s.Get(applied).Shows(200, "Imported file").
+	page := s.Get(applied).Shows(200, "Import result").
 		Says("[data-flash]", "Some versions refuse every call").
-		Says("main", "The version closed refuses every call until you change").
+		Says("main", "Version closed refuses every call until you change").
 		Says("main a[href='"+rules+"']", "its rules").
 		Says("main a[href='"+domains+"']", "Custom domains").
 		Says("#moved-next ~ p", "left to do").

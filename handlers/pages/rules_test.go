@@ -84,7 +84,7 @@ func TestRules_mistakes(t *testing.T) {
 			"GET\nGET /b\nGET /c color=red", []string{"Line 1: Enter methods", "Line 3: color=red isn't one of"},
 		},
 		"many lines": {
-			strings.Repeat("GET a\n", 12), []string{"Line 10: a doesn't start", "Other lines have mistakes too."},
+			strings.Repeat("GET a\n", 12), []string{"Line 10: a doesn't start", "Other lines also have errors."},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

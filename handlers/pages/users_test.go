@@ -249,7 +249,7 @@ func TestSignupPolicy_page(t *testing.T) {
 	s.Post(signup+"/approvals", "value", "eve@example.org").LeadsTo(signup)
 	s.Post(signup+"/approvals", "value", "example.com").
 		Shows(409, "default").
-		Says("#approve-value-error", "already approves example.com")
+		Says("#approve-value-error", "already has an approval for example.com")
 	page := s.Get(signup).
 		Says("main", "every address in the domain · groups: staff").
 		Says("main", "this address · no groups")

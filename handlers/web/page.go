@@ -95,7 +95,7 @@ func CheckFields(form url.Values, known map[string]bool) error {
 	if len(unknown) == 0 {
 		return nil
 	}
-	return fault.New(fault.Invalid, "unknown_field", "This form doesn't have these fields: %s.",
+	return fault.New(fault.Invalid, "unknown_field", "The form has unknown fields: %s.",
 		strings.Join(unknown[:min(len(unknown), 20)], ", "))
 }
 

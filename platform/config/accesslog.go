@@ -37,7 +37,7 @@ func accessLogSettings() []setting {
 		{
 			"access-log-sample",
 			"100",
-			"a sampled access log contains one of this many calls",
+			"with --access-log sampled, one call in this many is logged",
 			number(func(c *Config) *int { return &c.AccessLog.sample }),
 		},
 		{

@@ -40,7 +40,7 @@ func acmeSettings() []setting {
 		{
 			"acme-roots",
 			"",
-			"PEM file of the root certificates that verify the ACME server's own certificate; empty means the " +
+			"PEM file with the root certificates that verify the ACME server's own certificate; empty means the " +
 				"system's root certificates",
 			text(func(c *Config) *string { return &c.ACME.RootsFile }),
 		},

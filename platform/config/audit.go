@@ -23,8 +23,8 @@ func auditSettings() []setting {
 		{
 			"audit-webhook",
 			"",
-			"http or https URL to post every audit log entry to, in the format of --audit-file; set it on one " +
-				"replica only; empty means none",
+			"http or https URL to post every audit log entry to, in the format of --audit-file; without " +
+				"--retention-audit, set it on only one replica; empty means none",
 			secret(func(c *Config) *Secret { return &c.AuditStream.Webhook }),
 		},
 		{
@@ -46,7 +46,7 @@ func (a AuditStream) validate(report func(setting, format string, args ...any)) 
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
-		report("--audit-webhook", "must be a URL such as https://logs.example.com/audit, without a user")
+		report("--audit-webhook", "must be a URL such as https://logs.example.com/audit, without a user name")
 	}
 }
 

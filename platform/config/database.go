@@ -68,13 +68,13 @@ func databaseSettings() []setting {
 		{
 			"database-bulk-timeout",
 			"1h",
-			"timeout for one statement during an export, startup or an audit log verification",
+			"timeout for one statement during exports, startup and audit log verification",
 			databaseTimeout(func(d *Database) *time.Duration { return &d.BulkTimeout }),
 		},
 		{
 			"database-queue-timeout",
 			"5s",
-			"how long a change can wait to write to SQLite",
+			"how long a change can wait to be written to SQLite",
 			databaseTimeout(func(d *Database) *time.Duration { return &d.QueueTimeout }),
 		},
 		{

@@ -12,7 +12,7 @@ func addressSettings() []setting {
 		{
 			"control-addr",
 			"127.0.0.1:8080",
-			"address to listen on for the control plane: dashboard, JSON API, POST /proxy",
+			"address to listen on for the control plane (dashboard, JSON API and POST /proxy)",
 			text(func(c *Config) *string { return &c.ControlAddr }),
 		},
 		{
@@ -24,32 +24,32 @@ func addressSettings() []setting {
 		{
 			"admin-addr",
 			"",
-			"address to listen on for profiles (pprof), metrics and probes; it requires no credential, so make it " +
-				"available only to your monitoring; empty means none",
+			"address to listen on for profiles (pprof), metrics and probes; no credential is required, so make it " +
+				"available only to your monitoring system; empty means none",
 			text(func(c *Config) *string { return &c.AdminAddr }),
 		},
 		{
 			"public-url",
 			"",
-			"URL of the control plane for browsers; empty means --control-addr",
+			"URL that browsers use for the control plane; empty means --control-addr",
 			text(func(c *Config) *string { return &c.PublicURL }),
 		},
 		{
 			"gateway-url",
 			"",
-			"URL of the gateway's domain for callers; empty means --gateway-domain and the gateway's port",
+			"URL that callers use for the gateway; empty means --gateway-domain and the gateway's port",
 			text(func(c *Config) *string { return &c.GatewayURL }),
 		},
 		{
 			"gateway-domain",
 			"localhost",
-			"domain whose subdomains are projects: <project>.<domain>",
+			"domain under which each project has a subdomain: <project>.<domain>",
 			text(func(c *Config) *string { return &c.GatewayDomain }),
 		},
 		{
 			"dns-server",
 			"",
-			"host:port of the name server for the TXT records of custom domains; empty means the system's name " +
+			"host:port of the name server to query for custom domains' TXT records; empty means the system's name " +
 				"servers",
 			text(func(c *Config) *string { return &c.DNSServer }),
 		},
@@ -68,19 +68,19 @@ func certificateSettings() []setting {
 		{
 			"gateway-tls-cert",
 			"",
-			"PEM file of the gateway's certificate, reloaded when it changes; empty means no TLS",
+			"PEM file with the gateway's certificate, reloaded when it changes; empty means no TLS",
 			text(func(c *Config) *string { return &c.GatewayTLS.CertFile }),
 		},
 		{
 			"gateway-tls-key",
 			"",
-			"PEM file of the private key of --gateway-tls-cert",
+			"PEM file with the private key for --gateway-tls-cert",
 			text(func(c *Config) *string { return &c.GatewayTLS.KeyFile }),
 		},
 		{
 			"gateway-tls-dir",
 			"",
-			"directory of PEM files for custom domains, reloaded when they change: NAME.crt with NAME.key, or a " +
+			"directory with PEM files for custom domains, reloaded when they change: NAME.crt with NAME.key, or a " +
 				"folder with tls.crt and tls.key; requires --gateway-tls-cert",
 			text(func(c *Config) *string { return &c.GatewayTLSDir }),
 		},
@@ -101,13 +101,13 @@ func certificateSettings() []setting {
 		{
 			"control-tls-cert",
 			"",
-			"PEM file of the control plane's certificate, reloaded when it changes; empty means no TLS",
+			"PEM file with the control plane's certificate, reloaded when it changes; empty means no TLS",
 			text(func(c *Config) *string { return &c.ControlTLS.CertFile }),
 		},
 		{
 			"control-tls-key",
 			"",
-			"PEM file of the private key of --control-tls-cert",
+			"PEM file with the private key for --control-tls-cert",
 			text(func(c *Config) *string { return &c.ControlTLS.KeyFile }),
 		},
 	}
@@ -118,7 +118,7 @@ func limitSettings() []setting {
 		{
 			"gateway-max-connections",
 			"16384",
-			"maximum number of simultaneous connections from callers; capped at three eighths of the process's file " +
+			"maximum number of simultaneous connections from callers; capped at three-eighths of the process's file " +
 				"descriptors",
 			number(func(c *Config) *int { return &c.MaxConns }),
 		},
@@ -152,14 +152,14 @@ func limitSettings() []setting {
 		{
 			"gateway-body-memory",
 			"256",
-			"memory in MB for bodies that are read completely to validate, change or search them; calls beyond this " +
+			"memory in MB for buffering bodies that need to be validated, changed or searched; calls beyond this " +
 				"limit get 503",
 			number(func(c *Config) *int { return &c.BodyMemory }),
 		},
 		{
 			"gateway-body-memory-per-team",
 			"0",
-			"maximum amount of --gateway-body-memory for calls to the projects of one team, in MB; 0 means a quarter",
+			"maximum amount of --gateway-body-memory for calls to one team's projects, in MB; 0 means a quarter of it",
 			number(func(c *Config) *int { return &c.BodyMemoryOfOne }),
 		},
 		{

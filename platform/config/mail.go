@@ -45,7 +45,7 @@ func mailSettings() []setting {
 		{
 			"smtp-from",
 			"",
-			"sender of the emails, such as Postern <postern@example.com>",
+			"sender of emails, such as Postern <postern@example.com>",
 			text(func(c *Config) *string { return &c.Mail.From }),
 		},
 	}
@@ -85,6 +85,6 @@ func (m *Mail) parse(report func(setting, format string, args ...any)) {
 		m.Username, m.Password = u.User.Username(), Secret(password)
 	}
 	if _, err := mail.ParseAddress(m.From); err != nil {
-		report("--smtp-from", "set the sender of the emails, such as Postern <postern@example.com>")
+		report("--smtp-from", "set the sender of emails, such as Postern <postern@example.com>")
 	}
 }

@@ -60,7 +60,7 @@ func retention(least time.Duration, field func(*Retention) *time.Duration) func(
 			return err
 		}
 		if *into != 0 && *into < least {
-			return fmt.Errorf("%q is too short: use %s or more, or 0s to keep all", v, least)
+			return fmt.Errorf("%q is too short: use %s or more, or 0s to keep everything", v, least)
 		}
 		return nil
 	}

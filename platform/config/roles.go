@@ -43,7 +43,7 @@ func roleSetting() setting {
 	return setting{
 		"roles",
 		AllRoles.String(),
-		"comma-separated parts that this process runs: control (dashboard, API, hosted login), gateway (proxied " +
+		"comma-separated roles of this process: control (dashboard, API, hosted login), gateway (proxied " +
 			"calls), worker (background jobs); if any is left out, --database-url is required",
 		assignRoles,
 	}

@@ -102,7 +102,7 @@ func generalSettings() []setting {
 		{
 			"login-languages",
 			"",
-			"directory of language files, such as fr.json, for the pages of hosted login, in addition to English " +
+			"directory with language files, such as fr.json, for the hosted login pages, in addition to English " +
 				"and German",
 			text(func(c *Config) *string { return &c.LoginLanguages }),
 		},
@@ -122,7 +122,7 @@ func generalSettings() []setting {
 		{
 			"metrics-token",
 			"",
-			"bearer token that Prometheus sends to read /metrics; empty means that only this machine can read it, " +
+			"bearer token that Prometheus sends for /metrics; empty means that only this machine can read /metrics, " +
 				"and only if no other machine can reach the listeners",
 			secret(func(c *Config) *Secret { return &c.MetricsToken }),
 		},

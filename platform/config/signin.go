@@ -46,7 +46,7 @@ func signInSettings() []setting {
 		{
 			"account-signup",
 			"invite",
-			"who can create an account: open, invite (with an invitation, or to claim an unclaimed workspace) or " +
+			"who can create an account: open (anyone), invite (people with an invitation or unclaimed workspace) or " +
 				"closed",
 			assignAccountSignUp,
 		},
@@ -78,7 +78,7 @@ func signInSettings() []setting {
 		{
 			"signin-github-client-id",
 			"",
-			"client ID of a GitHub OAuth app that people can sign in with; its callback is " +
+			"client ID of a GitHub OAuth app that people can sign in with; its callback URL is " +
 				"<public-url>/signin/github/callback",
 			text(func(c *Config) *string { return &c.SignIn.GitHub.ClientID }),
 		},

@@ -10,7 +10,7 @@ func stateSettings() []setting {
 		{
 			"data-dir",
 			"./data",
-			"directory of the SQLite database, and of finished exports if --blob-url is empty",
+			"directory for the SQLite database, and for finished exports if --blob-url is empty",
 			text(func(c *Config) *string { return &c.DataDir }),
 		},
 		{
@@ -44,7 +44,7 @@ func stateSettings() []setting {
 		{
 			"offline-start",
 			"on",
-			"whether to store the gateway's state on disk, encrypted, and serve it if PostgreSQL doesn't respond at " +
+			"whether to store the gateway's state on disk, encrypted, and use it if PostgreSQL doesn't respond at " +
 				"startup: on or off",
 			assignOfflineStart,
 		},

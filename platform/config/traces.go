@@ -57,7 +57,7 @@ func traceSettings() []setting {
 		{
 			"traces-headers",
 			"",
-			"comma-separated headers of requests to the collector, such as authorization=Bearer%20TOKEN",
+			"comma-separated headers for requests to the collector, such as authorization=Bearer%20TOKEN",
 			ifTraced(func(t *Traces, v string) error { return t.setHeaders(v) }),
 		},
 		{

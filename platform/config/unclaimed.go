@@ -81,14 +81,14 @@ func unclaimedSettings() []setting {
 		{
 			"unclaimed-caps",
 			"auto",
-			"limits on unclaimed proxies: on, off or auto; auto means on, unless only this machine can reach the " +
-				"listeners",
+			"whether unclaimed proxies have limits: on, off or auto; auto means on, unless only this machine can " +
+				"reach the listeners",
 			assignCaps,
 		},
 		{
 			"unclaimed-body-memory",
 			"8",
-			"maximum amount of --gateway-body-memory for the calls of one unclaimed workspace, in MB, while the " +
+			"maximum amount of --gateway-body-memory for the calls of one unclaimed workspace, in MB, while its " +
 				"limits are on",
 			number(func(c *Config) *int { return &c.UnclaimedBodyMemory }),
 		},

@@ -23,7 +23,7 @@ func Reason(err error) string {
 		return "The port belongs to a protocol other than HTTP, so it isn't allowed. The operator can allow the " +
 			"address with POSTERN_EGRESS_ALLOW."
 	case errors.Is(err, ErrForbidden):
-		return "The host name resolves to an IP address that isn't allowed. The operator can allow a range with " +
+		return "The host name resolves to an IP address that isn't allowed. The operator can allow it with " +
 			"POSTERN_EGRESS_ALLOW."
 	case errors.As(err, &name):
 		return "The host name doesn't resolve to an IP address. Check its spelling and DNS records."

@@ -56,7 +56,7 @@ func (g *Guard) CheckTarget(ctx context.Context, raw string) (*url.URL, error) {
 			// The public text does not have the address: a caller who guesses names
 			// could map a private network.
 			return nil, fault.New(fault.Invalid, CodeForbidden,
-				"This isn't a public address. The operator can allow a range with POSTERN_EGRESS_ALLOW.").Because(err)
+				"This isn't a public address. The operator can allow it with POSTERN_EGRESS_ALLOW.").Because(err)
 		}
 	}
 	return u, nil

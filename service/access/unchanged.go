@@ -23,7 +23,7 @@ func Unchanged(ifMatch string, now ...string) error {
 // Stale returns the fault for a change that is based on an old state.
 func Stale() error {
 	return fault.New(fault.Stale, "changed_concurrently",
-		"This was changed since you loaded it. Reload it and try again.")
+		"This has changed since you loaded it. Reload it and try again.")
 }
 
 var errChangedConcurrently = fault.New(fault.Conflict, "changed_concurrently",

@@ -183,8 +183,8 @@ func (s *Service) RevokeInvitation(
 	return contract.None{}, err
 }
 
-var errInvitationOver = fault.New(fault.Gone, "invitation_over", "This invitation has expired, or it was already "+
-	"used or revoked. Ask for a new one.")
+var errInvitationOver = fault.New(fault.Gone, "invitation_over", "This invitation has expired, or has already "+
+	"been used or revoked. Ask for a new one.")
 
 // openInvitation returns the invitation of a code that can still be accepted.
 func openInvitation(tx *models.Tx, code string) (models.Invitation, error) {

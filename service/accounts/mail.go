@@ -54,7 +54,7 @@ func (s *Service) RequestRecovery(ctx context.Context, email string, from From) 
 		return fault.InvalidField("/email", "invalid_email", "Enter a valid email address.")
 	}
 	if !s.throttle.allow(attempt{kind: "recover", subject: email, from: from}, models.Now()) {
-		return tooMany("ask for a link")
+		return tooMany("request a link")
 	}
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		return s.Mail.Jobs.EnqueueRecovery(ctx, tx, email, from.RemoteAddr)
@@ -151,7 +151,7 @@ func (s *Service) SendInvitation(ctx context.Context, id string) error {
 	if err := save(nil); err != nil {
 		return fmt.Errorf("accounts: mail the invitation %s: %w", id, err)
 	}
-	err = s.Mail.Sender.Send(ctx, row.Email, "You're invited to a team on Postern", fmt.Sprintf(invitationText,
+	err = s.Mail.Sender.Send(ctx, row.Email, "You're invited to join a team on Postern", fmt.Sprintf(invitationText,
 		author.Email, team.Name, row.Role, s.Mail.PublicURL+"/invite/"+code,
 		row.ExpiresAt.UTC().Format("2 January 2006")))
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 const EmailConfirmationTTL = time.Hour
 
 var errConfirmationOver = fault.New(fault.Gone, "link_used",
-	"This link has expired, or it was already used or replaced by a newer one. Request a new link.")
+	"This link has expired, has already been used, or was replaced by a newer one. Request a new link.")
 
 // ProfileOf returns an account's profile.
 func (s *Service) ProfileOf(ctx context.Context, account string) (contract.AccountProfile, error) {

@@ -19,7 +19,7 @@ import (
 const RecoveryTTL = time.Hour
 
 var errRecoveryOver = fault.New(fault.Gone, "link_used",
-	"This link has expired, or it was already used or replaced by a newer one. Request a new link.")
+	"This link has expired, has already been used, or was replaced by a newer one. Request a new link.")
 
 // RecoveryCode returns the code of a one-time link with which the account with an email address gets a
 // new password. Earlier ones of the account stop working. It checks no permission: it is called from the

@@ -189,7 +189,7 @@ func (s *Service) worksHere(to *Imported, p snapshot.Provider) bool {
 	case p.Settings.Managed && s.Shared.ClientID == "":
 		to.Warnings = append(to.Warnings, contract.Warning{
 			Code: WarnManagedMissing,
-			Detail: "This server has no shared GitHub app, so the provider is disabled. Set it up with " +
+			Detail: "This server has no shared GitHub app, so the provider is disabled. Set one up with " +
 				"--login-github-client-id, or add a provider with your own app.",
 		})
 		return false

@@ -59,7 +59,7 @@ func checkTokens(t contract.TokenType, kind string, traits providers.Traits, man
 			"Use service, provider_access_token, provider_id_token or none.")
 	case t.Client == contract.ProviderToken && t.Upstream == contract.ServiceToken:
 		return wrong("/upstream", impossible, "The upstream can get service tokens only if the client gets them, "+
-			"because the gateway doesn't issue tokens. Set client to service, or set upstream to "+
+			"because the gateway itself doesn't issue tokens. Set client to service, or set upstream to "+
 			"provider_access_token or none.")
 	case t.Upstream == contract.ProviderIDToken && !traits.HasIDToken:
 		return wrong(

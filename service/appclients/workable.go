@@ -97,7 +97,7 @@ func checkMicrosoftIssuer(u *url.URL) error {
 	}
 	return fault.InvalidField(
 		"/issuer", "invalid_issuer",
-		"Use %s://%s/TENANT/v2.0, where TENANT is the directory (tenant) ID of your organization, common or "+
-			"organizations.", u.Scheme, u.Host,
+		"Use %s://%s/TENANT/v2.0, where TENANT is common, organizations, or the directory (tenant) ID of "+
+			"your organization.", u.Scheme, u.Host,
 	)
 }

@@ -197,7 +197,7 @@ func small(archive *tar.Reader, name string) ([]byte, error) {
 // last chunk of age checked.
 func ended(archive *tar.Reader, layers ...io.Reader) error {
 	if _, err := archive.Next(); !errors.Is(err, io.EOF) {
-		return errors.Join(errors.New("it contains more files than a backup"), err)
+		return errors.Join(errors.New("it contains more files than a backup has"), err)
 	}
 	for _, layer := range layers {
 		if _, err := io.Copy(io.Discard, layer); err != nil {

@@ -63,8 +63,8 @@ var (
 // Faults that sign-ins share with hosted login's own.
 var (
 	// ErrInvitationOver is of an invitation link that can't be used.
-	ErrInvitationOver = fault.New(fault.Gone, "invitation_over", "This invitation link has expired, or it was "+
-		"already used or replaced. Ask the application's support for a new link.")
+	ErrInvitationOver = fault.New(fault.Gone, "invitation_over", "This invitation link has expired, or has "+
+		"already been used or replaced. Ask the application's support for a new link.")
 	// ErrIdentityTaken is of an identity that is linked to another user.
 	ErrIdentityTaken = fault.New(fault.Conflict, "identity_taken", "This sign-in belongs to another account here. To "+
 		"use it for your account, sign in to the other account and delete that account first.")

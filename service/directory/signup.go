@@ -147,7 +147,7 @@ func approve(tx *models.Tx, at place, in contract.NewApproval) (contract.Approva
 	err = tx.Insert(&row)
 	if errors.Is(err, models.ErrDuplicate) {
 		return contract.Approval{}, takenField(
-			"/value", "approved_already", fmt.Sprintf("The tenant already approves %s.", in.Value),
+			"/value", "approved_already", fmt.Sprintf("The tenant already has an approval for %s.", in.Value),
 			"To change its groups, update that approval.",
 		)
 	}

@@ -37,7 +37,7 @@ func (s *Service) look(ctx context.Context, row models.Domain) finding {
 		return finding{missing: true, problem: "There is no TXT record " + want.Name + "."}
 	case err != nil:
 		s.Log.InfoContext(ctx, "could not look up a TXT record", "record", want.Name, "error", err)
-		return finding{problem: "The name server didn't respond for " + want.Name + "."}
+		return finding{problem: "The name server didn't answer the query for " + want.Name + "."}
 	case !slices.ContainsFunc(values, func(v string) bool { return strings.TrimSpace(v) == want.Value }):
 		return finding{missing: true, problem: "The TXT record " + want.Name + " has a different value."}
 	}

@@ -119,7 +119,7 @@ func (s *Service) opened(
 	}
 	if row.State != contract.ExportReady {
 		return nil, fault.New(fault.Conflict, "export_not_ready",
-			"This export's state is %s. You can download it once it is ready.", row.State)
+			"This export's state is %s. Only ready exports can be downloaded.", row.State)
 	}
 	content, err := s.open(ctx, row)
 	if err != nil {

@@ -209,8 +209,8 @@ func (s *Service) Cancel(ctx context.Context, p access.Principal, in contract.Ex
 			return err
 		}
 		if !moved {
-			return fault.New(fault.Conflict, "export_finished", "This export is already finished, with the state "+
-				"%s, and can't be canceled.", row.State)
+			return fault.New(fault.Conflict, "export_finished", "This export has already finished (state: "+
+				"%s) and can't be canceled.", row.State)
 		}
 		before := row
 		row.State = contract.ExportCancelled

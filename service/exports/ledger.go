@@ -67,7 +67,7 @@ func (s *Service) Ledger(ctx context.Context, p access.Principal, in contract.Ex
 	out := Ledger{Export: s.shown(row, parent.Name)}
 	if out.Export.State != contract.ExportReady && out.Export.State != contract.ExportExpired {
 		return Ledger{}, fault.New(fault.Conflict, "no_ledger",
-			"This export's state is %s. Its ledger is available once the export is ready.", row.State)
+			"This export's state is %s. Only ready and expired exports have a ledger.", row.State)
 	}
 	document, err := tx.ExportLedgerOf(id)
 	var lines []bundle.Line

@@ -201,7 +201,7 @@ func (w *work) ofTeam() (out []contract.LeftOut) {
 		out = append(out, contract.LeftOut{
 			Code:    "webhooks",
 			Subject: strings.Join(hosts, ", "),
-			Detail: "Webhooks belong to the team. The zip doesn't contain their URLs and secrets. Add the webhooks " +
+			Detail: "Webhooks belong to the team. The zip doesn't contain their URLs or secrets. Add the webhooks " +
 				"again.",
 		})
 	}

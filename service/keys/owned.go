@@ -126,7 +126,7 @@ func notOfTenant(served []models.Tenant, row models.APIKey, user models.EndUser)
 			name, of, name, of)
 	}
 	return fault.InvalidField("/owner", "unknown_user", "The tenant %q has no user with this ID. Use the ID of "+
-		"a user, or the name of an app that doesn't begin with usr_.", of)
+		"a user, or an app name that doesn't begin with usr_.", of)
 }
 
 // reviseFor adds the revisions by which gateways load a new key, its owner if the owner is frozen, and the owner's

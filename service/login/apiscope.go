@@ -137,7 +137,7 @@ func isPermission(scope string) bool {
 func (a apis) describe(list []Share, scope string) []Share {
 	for i, one := range strings.Fields(scope) {
 		if declared, _ := a.declares(one); isPermission(one) && declared.Description != "" {
-			list[i].Text, list[i].Described = declared.Description, true
+			list[i].Text = declared.Description
 		}
 	}
 	return list

@@ -137,34 +137,17 @@ func (s *Service) openTicket(tx *models.Tx, attempt string, sealed secrets.Seale
 // Share is one line of the consent page: an ability that the client gets.
 type Share struct {
 	Scope      string // or the pseudo scope provider_token
-	Text       string
-	New        bool // the user consented to others before, and not to this
-	Permission bool // the client may act at an API, or manage groups
-	Described  bool // Text is the project's own description, in its language
-}
-
-// shareTexts are the lines of the consent page by scope.
-var shareTexts = map[string]string{
-	"openid":         "see your user ID",
-	"profile":        "see your name and other profile details from your provider, such as your picture and language",
-	"email":          "see your email address",
-	"groups":         "see which groups you're in",
-	ManagesGroups:    "manage members of the groups that you administer",
-	"offline_access": "keep you signed in until you sign out",
-	providerScope:    "act on your behalf with your provider",
+	Text       string // the project's own description of the scope, or ""
+	New        bool   // the user consented to others before, and not to this
+	Permission bool   // the client may act at an API, or manage groups
 }
 
 // shares returns the lines of the consent page for the scopes.
 func shares(scope, before string) []Share {
 	var list []Share
 	for _, one := range strings.Fields(scope) {
-		share := Share{Scope: one, Text: shareTexts[one], New: before != "" && !granted(before, one)}
-		switch {
-		case one == ManagesGroups:
-			share.Permission = true
-		case isPermission(one):
-			share.Permission, share.Text = true, "use its API with the permission "+one
-		}
+		share := Share{Scope: one, New: before != "" && !granted(before, one)}
+		share.Permission = one == ManagesGroups || isPermission(one)
 		list = append(list, share)
 	}
 	return list

@@ -9,7 +9,7 @@ import (
 	"postern/platform/fault"
 )
 
-var errBearer = fault.New(fault.Unauthenticated, "invalid_token", "the access token isn't valid here, has expired, "+
+var errBearer = fault.New(fault.Unauthenticated, "invalid_token", "the access token isn't valid here or has expired, "+
 	"or its session has ended")
 
 // UserInfo returns the user's claims to the bearer of an access token (OpenID Connect

@@ -107,7 +107,7 @@ func (w *writing) joinDomains(tx *models.Tx) error {
 	}
 	return &fault.Error{
 		Kind: fault.Conflict, Code: "domains_taken",
-		Public: "Custom domains in the file can't be created. Nothing was imported. Remove the hosts from the routes " +
+		Public: "Some domains in the file can't be created. Nothing was imported. Remove the hosts from the routes " +
 			"in the file, or delete the existing domains with these host names.",
 		Fields: wrong,
 	}

@@ -157,13 +157,13 @@ func (w *writing) settleKey(tx *models.Tx, was, row *models.APIKey, pointer stri
 		return false, nil
 	case was.Owner != row.Owner:
 		w.keep(kindKey, was.ID, was.Owner, pointer, "It has a different owner in the file, but a key's owner can't "+
-			"be changed. Revoke it and create a new key.")
+			"be changed. Revoke the key and create a new one.")
 		return false, nil
 	case keys.SameAttributes(was, &after) && was.State == row.State:
 		w.out.Unchanged++
 		return false, nil
 	case was.State != row.State && row.State == contract.KeyActive:
-		w.keep(kindKey, was.ID, was.Owner, pointer, "It is frozen here. An import doesn't make it valid again. "+
+		w.keep(kindKey, was.ID, was.Owner, pointer, "It is frozen here. An import doesn't unfreeze it. "+
 			"Unfreeze it yourself.")
 		return false, nil
 	case !w.imports[was.UpdatedAt.UTC()] && !w.plan.Options.Theirs:

@@ -180,7 +180,7 @@ func notApplied(tx *models.Tx, p access.Principal, id string) error {
 	if err != nil {
 		return err
 	}
-	return fault.New(fault.Conflict, "import_planned", "This import wasn't applied yet, so it has only a plan.")
+	return fault.New(fault.Conflict, "import_planned", "This import hasn't been applied yet, so it has only a plan.")
 }
 
 // cannotUndo says why an import can't be undone, as far as that is known without comparing all that it created; ""

@@ -74,8 +74,8 @@ func parseChain(text string, now time.Time) ([]*x509.Certificate, *fault.Field) 
 			break
 		}
 		if strings.HasSuffix(block.Type, "PRIVATE KEY") {
-			return wrong("private_key_in_certificate", "This text contains a private key. Send it in private_key "+
-				"instead, because certificates are shown.")
+			return wrong("private_key_in_certificate", "This text contains a private key. Send the key in private_key "+
+				"instead, because certificates aren't kept secret.")
 		}
 		one, err := x509.ParseCertificate(block.Bytes)
 		if block.Type != "CERTIFICATE" || err != nil {
@@ -96,7 +96,7 @@ func parseChain(text string, now time.Time) ([]*x509.Certificate, *fault.Field) 
 			". Renew it.")
 	case leaf.NotBefore.After(now):
 		return wrong("certificate_not_yet_valid", "The certificate isn't valid until "+
-			leaf.NotBefore.UTC().Format(time.RFC3339)+" on. Set it after that.")
+			leaf.NotBefore.UTC().Format(time.RFC3339)+". Set it after that.")
 	case !forClients(leaf):
 		return wrong("not_for_clients", "The certificate isn't for client authentication. Use a certificate with the "+
 			"extended key usage clientAuth.")

@@ -131,7 +131,7 @@ func checkMove(tx *models.Tx, row models.Project, team string) error {
 	}
 	if len(hosts) > 0 {
 		return fault.New(fault.Conflict, "host_shared", "Other projects of these teams have custom domains with the "+
-			"same host names: %s. A host name belongs to one team. Delete the custom domains with these host names "+
+			"same host names: %s. A host name can have only one team. Delete the custom domains with these host names "+
 			"first, in this project or in the others.",
 			strings.Join(hosts, ", "))
 	}

@@ -374,8 +374,8 @@ func (s *Service) fetchOpenAPI(ctx context.Context, p access.Principal, pointer,
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, fault.InvalidField(pointer, "unreachable", "%s returned %d, not the document. Redirects aren't "+
-			"followed. Use the final URL, or send the document itself.", checked.Host, answer.StatusCode)
+		return nil, fault.InvalidField(pointer, "unreachable", "%s returned %d instead of the document. Redirects "+
+			"aren't followed. Use the final URL, or send the document itself.", checked.Host, answer.StatusCode)
 	}
 	document, err := io.ReadAll(io.LimitReader(answer.Body, openapi.MaxSize+1))
 	if err != nil {

@@ -46,7 +46,7 @@ func (s *Service) checkUpstreamTLS(p access.Principal, pointer string, in *contr
 // onlyClaimed refuses a setting in an unclaimed workspace.
 func onlyClaimed(pointer, what string) fault.Field {
 	return fault.Field{Pointer: pointer, Code: "needs_claim", Detail: "Unclaimed proxies can't use " + what + ", " +
-		"because anyone can create them. Claim the workspace first."}
+		"because anyone can create such proxies. Claim the workspace first."}
 }
 
 // checkCA returns the certificates of private authorities in PEM, and nothing else of the text: it is shown and
@@ -64,7 +64,7 @@ func checkCA(pointer string, ca contract.UpstreamCA, now time.Time) (string, *fa
 	switch {
 	case errors.Is(err, contract.ErrPrivateKey):
 		return wrong("private_key_in_ca", "The text contains a private key. Send only the authority's certificates, "+
-			"because they are shown. If anyone else could have read the text, replace the key.")
+			"because they aren't kept secret. If anyone else could have read the text, replace the key.")
 	case err != nil:
 		return wrong("invalid_ca", "The text isn't a list of certificates. "+limits)
 	case len(list) > contract.MostCAs:

@@ -41,7 +41,7 @@ func (m Profile) emailHint() string {
 	case m.Unconfirmed != "":
 		return "A link was sent to " + m.Unconfirmed + ". Open it within an hour to confirm the address."
 	case m.Mails:
-		return "Postern sends a link to a new address. The change takes effect when you open the link."
+		return "If you enter a new address, Postern sends a link to it. The change takes effect when you open the link."
 	}
 	return "You sign in with this address."
 }

@@ -200,7 +200,7 @@ func (l Ledger) shares() []share {
 	return []share{
 		{"share-exact", "Exact", "moves exactly", own.Exact},
 		{"share-approximate", "Approximate", "moves with differences", own.Approximate},
-		{"share-lossy", "Lossy", "moves in part", own.Lossy},
+		{"share-lossy", "Lossy", "moves partially", own.Lossy},
 		{"share-skipped", "Skipped", "not moved", own.Skipped},
 	}
 }

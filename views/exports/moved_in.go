@@ -32,8 +32,8 @@ func (m MovedIn) toDo() string {
 	case 0:
 		return ""
 	case 1:
-		return "1 step from the plan is left to do."
+		return "1 step from the plan remains."
 	default:
-		return humanize.Comma(int64(n)) + " steps from the plan are left to do."
+		return humanize.Comma(int64(n)) + " steps from the plan remain."
 	}
 }

@@ -72,10 +72,9 @@ type Consent struct {
 // Share is something that the application learns, or may do.
 type Share struct {
 	Scope      string
-	Text       string // in English, or the project's own where Described
+	Text       string // the project's own description, or "" for the text of the page's language
 	New        bool
 	Permission bool
-	Described  bool
 }
 
 // learns and may are the two lists of the page.
@@ -93,16 +92,13 @@ const managesGroups = "groups:manage"
 // share returns what the application learns, or may do: a project's own description as it
 // is, all else in the page's language.
 func (s Shell) share(one Share) string {
-	if one.Described {
+	switch {
+	case one.Text != "":
 		return one.Text
-	}
-	if one.Permission && one.Scope != managesGroups {
+	case one.Permission && one.Scope != managesGroups:
 		return s.Words.T("share_permission", "permission", one.Scope)
 	}
-	if text := s.Words.T("share_" + one.Scope); text != "" {
-		return text
-	}
-	return one.Text
+	return s.Words.T("share_" + one.Scope)
 }
 
 // why says why the page is there.

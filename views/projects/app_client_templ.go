@@ -909,7 +909,7 @@ func appClientSettings(m AppClientSettings) templ.Component {
 				Required:     true,
 				Autocomplete: "off",
 				Hint: "How long tokens can be refreshed before users must sign in again. The maximum is 90. " +
-					"Enter 0 to turn off refresh.",
+					"Enter 0 to turn off refresh tokens.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

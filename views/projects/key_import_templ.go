@@ -658,7 +658,7 @@ func keyCheck(m KeyCheck) templ.Component {
 			Required:     true,
 			Autocomplete: "off",
 			Mono:         true,
-			Hint:         "The key isn't stored. You can check 10 keys per minute.",
+			Hint:         "The key isn't stored. You can check up to 10 keys per minute.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

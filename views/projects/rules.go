@@ -42,7 +42,7 @@ type RulesForm struct {
 
 // ruleSyntax are the parts of a line of rules.
 var ruleSyntax = []ui.Fact{
-	{Label: "*", Value: "All methods, such as * /orders."},
+	{Label: "*", Value: "Matches all methods, as in * /orders."},
 	{Label: "{name}", Value: "Matches a path segment or part of one."},
 	{Label: "/**", Value: "At the end of a path, matches everything below it."},
 	{Label: "scopes=a,b", Value: "Requires all of these scopes."},

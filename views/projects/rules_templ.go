@@ -54,7 +54,7 @@ func RulesPage(m Rules) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</h1><p class=\"text-muted mt-1 max-w-2xl\">In addition to a credential, a route can require scopes, membership in a group, and ownership of its object. The rule with the most specific path applies. Rules in shadow mode don't refuse calls. They only count the calls that they would refuse.</p><p class=\"mt-3 flex flex-wrap gap-x-4 gap-y-1 text-sm\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</h1><p class=\"text-muted mt-1 max-w-2xl\">In addition to a credential, a route can require scopes, membership in a group, and ownership of an object. The rule with the most specific path applies. Rules in shadow mode don't refuse calls. They only count the calls that they would refuse.</p><p class=\"mt-3 flex flex-wrap gap-x-4 gap-y-1 text-sm\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -86,7 +86,7 @@ func tokenChoice(c TokenChoice) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "Your application holds the provider's own token. Postern checks it with the provider on every call and doesn't keep a copy, so users must sign in again when it expires.")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "Your application holds the provider's own token. Postern verifies it on every call and doesn't keep a copy, so users must sign in again when it expires.")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -108,7 +108,7 @@ func tokenChoice(c TokenChoice) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "The upstream gets Postern's token and verifies it with the keys of this app client.")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "The upstream gets Postern's token and verifies it with this app client's keys.")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -248,7 +248,7 @@ func tokenChoice(c TokenChoice) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<strong class=\"font-medium\">You can't combine these two options.</strong> The gateway doesn't issue its own tokens.")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<strong class=\"font-medium\">You can't combine these two options.</strong> If your application holds the provider's token, Postern doesn't issue one.")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

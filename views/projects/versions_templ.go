@@ -957,7 +957,7 @@ func upstreamTLS(m UpstreamTLS) templ.Component {
 					Mono:         true,
 					Autocomplete: "off",
 					Placeholder:  "api.internal",
-					Hint: "The name that the certificate must be valid for, if it isn't the target's host. " +
+					Hint: "The name that the certificate must be valid for, if not the target's host. " +
 						"Also sent as the server name (SNI).",
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {

@@ -65,7 +65,7 @@ type Identity struct {
 type Session struct {
 	Application string
 	Since       time.Time
-	Detail      string // how, such as "with Google, Firefox on macOS"
+	Detail      string // how, such as "with Google · Firefox on macOS"
 	Action      string
 }
 

@@ -363,7 +363,7 @@ func table(list ui.List, rows []Row) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(t.Projects) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<span class=\"text-muted\">no project</span>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<span class=\"text-muted\">no projects</span>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -670,7 +670,7 @@ func attach(m Attach) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if m.Truncated {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "<p class=\"hint mt-2\">This list shows only the first projects. To attach the tenant to a project that isn't listed, use that project's Tenants page.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "<p class=\"hint mt-2\">This list shows only some of the projects. To attach the tenant to one that isn't listed, use that project's Tenants page.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -45,7 +45,7 @@ func ListPage(m List) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"heading mt-8 mb-4\"><div><h2 id=\"tokens-title\">Access tokens</h2><p class=\"text-muted mt-1 max-w-2xl\">Programs use access tokens to act as you in all of your teams, within the tokens' scopes. Send the token as a bearer token, or set it in the POSTERN_TOKEN variable.</p></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"heading mt-8 mb-4\"><div><h2 id=\"tokens-title\">Access tokens</h2><p class=\"text-muted mt-1 max-w-2xl\">Programs use access tokens to act as you in all of your teams, within the tokens' scopes. Send a token as a bearer token, or put it in the POSTERN_TOKEN environment variable.</p></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -212,7 +212,7 @@ func form(m List) templ.Component {
 		}
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
 			ID: "token-expires", Name: "expires_at", Label: "Expires", Type: "date", Value: m.Create.Expires,
-			Hint: "Choose a date up to one year away. The token expires at the end of that day (UTC). Leave " +
+			Hint: "Choose a date up to one year from now. The token expires at the end of that day (UTC). Leave " +
 				"empty for " +
 				"90 days.",
 		}).Render(ctx, templ_7745c5c3_Buffer)

@@ -119,7 +119,7 @@ func (l List) narrowedTo() string {
 
 // ignored names the parts of the URL that the list can't follow.
 func (l List) ignored() Notice {
-	return Notice{Tone: Warn, Text: "Ignored because " + l.Things + " can't be filtered or sorted that way: " +
+	return Notice{Tone: Warn, Text: "Ignored invalid filters or sort orders: " +
 		strings.Join(l.Unknown, ", ") + "."}
 }
 

@@ -96,7 +96,7 @@ esac
 cd "$(dirname -- "$0")" || die "cannot change to this script's folder"
 { [ -r gateway.yaml ] && [ -w gateway.yaml ]; } || die 'cannot read or write gateway.yaml'
 [ "$(grep -c '^      "keys": {' gateway.yaml)" = 1 ] ||
-  die 'gateway.yaml no longer has its exported layout. README.md explains how to add a line to keys.'
+  die 'gateway.yaml no longer has its exported layout. ../SCHEMA.md describes the lines under keys.'
 
 # Prints the id of the entry with a name in an object of the plugin's configuration. Each
 # entry is on its own line.

@@ -139,13 +139,13 @@ case $token in
   *[!A-Za-z0-9._~+/=-]*)
     wrong_usage 'a token can contain only letters, digits and . _ ~ + / = -, without spaces or line breaks'
     ;;
-  ?*) [ -n "$token_paths" ] || wrong_usage 'no route of this export accepts tokens' ;;
+  ?*) [ -n "$token_paths" ] || wrong_usage 'no route in this export accepts tokens' ;;
 esac
 if [ "$with_login" = yes ] && [ -z "$realm" ]; then
-  wrong_usage '--with-login: no route of this export accepts tokens, so there is no sign-in'
+  wrong_usage '--with-login: no route in this export accepts tokens, so there is no sign-in'
 fi
 if [ "$authz" = yes ] && [ -z "$rules" ]; then
-  wrong_usage '--authz: no version of this export has rules'
+  wrong_usage '--authz: no version in this export has rules'
 fi
 case $path in
   *[!A-Za-z0-9/._~%-]*) wrong_usage '--path: write characters other than letters, digits and / . _ ~ - as %XX' ;;
@@ -391,7 +391,7 @@ why_unchecked() {
     *'"code":"issuer_unavailable"'*) printf ', because the gateway cannot fetch the keys of its issuer' ;;
     *'"code":"provider_unavailable"'*) printf ', because the introspection endpoint does not respond to the gateway' ;;
     *'"code":"provider_answer_invalid"'*)
-      printf ', because the response of the introspection endpoint is unusable: the client secrets may differ'
+      printf ', because the response from the introspection endpoint is unusable: the client secret may be wrong'
       ;;
   esac
 }

@@ -219,7 +219,7 @@ local function write(premature, server, change)
     end
   end
   kong.log.crit("the owner of ", change.remember or change.forget, " was not ",
-    change.remember and "recorded" or "removed", " at OpenFGA: ", problem)
+    change.remember and "recorded" or "removed", " in OpenFGA: ", problem)
 end
 
 

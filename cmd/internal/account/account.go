@@ -49,8 +49,8 @@ func newAccountUpdate(t terminal.Terminal) *cobra.Command {
 				}
 			})
 		})
-	command.Long = `Change the name or email address of your account. A new email address requires the
-password. If the server sends email, the new address takes effect once you open the
+	command.Long = `Change the name or email address of your account. Changing the email address requires
+your password. If the server sends email, the new address takes effect once you open the
 link sent to it.`
 	command.Example += "\n  postern account update --email ana@example.com --password-file -"
 	passwordFlag(command, &passwordFile)
@@ -84,7 +84,7 @@ func newAccountDelete(t terminal.Terminal) *cobra.Command {
 			}
 			if !d.Password {
 				return terminal.UsageError(
-					"this account has no password: delete it in the dashboard, under Your account",
+					"this account has no password: delete the account in the dashboard, under Your account",
 				)
 			}
 			if in.Body.Confirm == "" || passwordFile == "" {

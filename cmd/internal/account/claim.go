@@ -20,11 +20,11 @@ func newClaim(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "claim [URL]",
 		Short: "Claim projects created without an account",
-		Long: `Claim a workspace that was created without an account. Without URL, the command claims
+		Long: `Claim a workspace that was created without an account. Without a URL, the command claims
 every workspace that was created on this machine. Names, URLs and API keys stay the same.
 The workspace key stops working.
 
-The projects move to your first team, or to --team.`,
+The projects move to your first team unless you set --team.`,
 		Example: `  postern claim
   postern claim http://127.0.0.1:8080/claim/… --team Shops`,
 		Args: cobra.MaximumNArgs(1),

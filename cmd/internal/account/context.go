@@ -22,7 +22,7 @@ Commands use the first of the following that is set:
   2. POSTERN_SERVER (a URL)
   3. POSTERN_CONTEXT (the name of a context)
   4. the context that you last signed in to or chose with postern context use, or the
-     server of your first proxy
+     server where you created your first proxy
   5. http://127.0.0.1:8080`
 	return command
 }

@@ -37,15 +37,15 @@ func newLogin(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "login [URL]",
 		Short: "Sign in to a server through a browser",
-		Long: `Sign in to the server at URL. The command prints a URL and a code. Open the
-URL in a browser on any machine, sign in and enter the code.
+		Long: `Sign in to the server at URL. The command prints a link and a code. Open the
+link in a browser on any machine, sign in and enter the code.
 
 After you sign in, other commands use this server. Without URL, you sign in to the
 current server. To show or change the current server, use postern context.
 
 Access tokens are stored in your configuration directory, one per server. To choose
-another directory, set POSTERN_CONFIG_DIR. The token expires after 90 days. To revoke
-it earlier, use postern logout. If POSTERN_TOKEN is set, it overrides the sign-in.`,
+another directory, set POSTERN_CONFIG_DIR. Tokens expire after 90 days. To revoke
+one earlier, use postern logout. If POSTERN_TOKEN is set, commands use it instead.`,
 		Example: `  postern login https://postern.example.com
   postern login --browser`,
 		Args: terminal.AtMost("URL"),
@@ -65,7 +65,7 @@ it earlier, use postern logout. If POSTERN_TOKEN is set, it overrides the sign-i
 		},
 	}
 	flags := command.Flags()
-	flags.BoolVar(&f.browser, "browser", false, "open a browser on this machine")
+	flags.BoolVar(&f.browser, "browser", false, "open the link in a browser on this machine")
 	flags.BoolVar(&f.claim, "claim", false, "claim the workspaces created on this machine, without asking")
 	flags.StringVar(&f.name, "name", machineName(), "name of this machine on the approval page")
 	flags.StringSliceVar(&f.scopes, "scopes", nil, "scopes of the token: read, write, keys, export, users or admin. "+
@@ -229,7 +229,7 @@ func newLogout(t terminal.Terminal) *cobra.Command {
 func newWhoami(t terminal.Terminal) *cobra.Command {
 	var in contract.None
 	op := contract.GetWhoami.Operation
-	op.Summary = "Show your account, teams and sign-in"
+	op.Summary = "Show your account, teams and access token"
 	command := cli.RequestCommand(t, cli.AsPerson, op, &in, func(c *cobra.Command, api *client.Client) error {
 		who, err := client.Do(c.Context(), api, contract.GetWhoami, in)
 		if err != nil {

@@ -41,7 +41,7 @@ func newKeysImport(t terminal.Terminal) *cobra.Command {
 	command.Use = "import PROJECT FILE…"
 	command.Long = `Import API keys from files. A file can contain up to 1,000,000 keys as NDJSON, a JSON
 array or CSV. The keys keep working unchanged. Files from Unkey, Kong, AWS and Tyk are
-recognized by their columns. Keys are hashed as they arrive and aren't stored. A refused
+recognized by their columns. Postern stores only hashes of the keys. A refused
 row doesn't affect the other rows, but the exit code is then 1.
 
 Each row must have an owner and either a key or its sha256. The other fields are
@@ -166,7 +166,7 @@ func newKeysCheck(t terminal.Terminal) *cobra.Command {
 			return nil
 		})
 	command.Long += "\n\nThe command reads the key from a prompt or from standard input, so that the key isn't\n" +
-		"stored in your shell's history. If it isn't a key of the project, the exit code is 1,\nunless you use --json."
+		"stored in your shell's history. If no key of the project matches, the exit code is 1,\nunless you use --json."
 	terminal.AddJSONFlag(command)
 	return command
 }

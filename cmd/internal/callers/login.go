@@ -157,7 +157,7 @@ func providerFacts(p contract.Provider) [][2]string {
 }
 
 func newSignup(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("signup", "Manage the sign-up policy and the approvals of a tenant",
+	return terminal.Family("signup", "Manage the sign-up policy and approvals of a tenant",
 		cli.FactsCommand(t, cli.AsHolder, contract.GetSignupPolicy, signupFacts),
 		cli.FactsCommand(t, cli.AsHolder, contract.UpdateSignupPolicy, signupFacts),
 		terminal.Family("approvals", "Manage the approvals of a tenant",

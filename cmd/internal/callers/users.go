@@ -220,7 +220,7 @@ func changingGroupMappings(
 	terminal.Described(command,
 		[2]string{"CLAIM", "path of the claim, such as realm_access.roles. For github: organizations, " +
 			"organization_ids, teams or team_ids"},
-		[2]string{"VALUE", "value of the claim, case-sensitive. If the claim is a list, one item must match"},
+		[2]string{"VALUE", "value of the claim, case-sensitive. If the claim is a list, at least one item must match"},
 		[2]string{"GROUP", "name or ID of a group in the app client's tenant"})
 	command.RunE = func(c *cobra.Command, args []string) error {
 		one := contract.GroupMapping{Claim: args[1], Value: args[2], Match: contract.MatchExact, Group: args[3]}

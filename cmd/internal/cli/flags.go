@@ -45,7 +45,7 @@ func TeamFlag(command *cobra.Command, team *string) {
 // --limit, and most is the size of the largest one.
 func PageFlags(c *cobra.Command, page *contract.Page, usual, most int) {
 	c.Flags().IntVar(&page.Limit, "limit", usual, "maximum number of entries to list")
-	c.Flags().StringVar(&page.Cursor, "cursor", "", "next_cursor of the previous page")
+	c.Flags().StringVar(&page.Cursor, "cursor", "", "next_cursor from the previous page")
 	terminal.AllowEmpty(c.Flag("cursor")) // a script that reads all pages doesn't have one at first
 	c.PreRunE = func(*cobra.Command, []string) error {
 		if page.Limit < 1 || page.Limit > most {
@@ -194,8 +194,8 @@ var metadataType = reflect.TypeFor[contract.Metadata]()
 const noLimits = "none"
 
 // ValueFlags adds a flag for each member of a value. The function that it returns replaces the members that flags were
-// given for, and refuses to do without any.
-func ValueFlags[Value any](c *cobra.Command) func(*Value) error {
+// given for. Without any, it refuses the command, unless one of the other flags was given.
+func ValueFlags[Value any](c *cobra.Command, others ...string) func(*Value) error {
 	given := reflect.New(reflect.TypeFor[Value]()).Elem()
 	var members []contract.Member
 	for _, m := range contract.MembersOfBody(given.Type()) {
@@ -206,7 +206,7 @@ func ValueFlags[Value any](c *cobra.Command) func(*Value) error {
 		}
 	}
 	return func(now *Value) error {
-		changed := false
+		changed := slices.ContainsFunc(others, c.Flags().Changed)
 		for _, m := range members {
 			if c.Flags().Changed(m.Flag) {
 				reflect.ValueOf(now).Elem().FieldByIndex(m.Index).Set(given.FieldByIndex(m.Index))
@@ -214,7 +214,14 @@ func ValueFlags[Value any](c *cobra.Command) func(*Value) error {
 			}
 		}
 		if !changed {
-			return terminal.UsageError("nothing to change: use --" + members[0].Flag + " or another flag")
+			var flags []string
+			for _, name := range others {
+				flags = append(flags, "--"+name)
+			}
+			for _, m := range members {
+				flags = append(flags, "--"+m.Flag)
+			}
+			return terminal.UsageError("nothing to change: use " + english.WordSeries(flags, "or"))
 		}
 		return nil
 	}

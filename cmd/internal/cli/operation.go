@@ -287,8 +287,9 @@ var commandTexts = []string{
 // flagTexts are pairs of JSON names and values in descriptions of members, and the flags and values of commands.
 var flagTexts = []string{
 	"you set upstream.targets", "you use --weighted-target",
-	"Several targets, instead of target.", "Several targets, instead of a single one.",
+	"Several targets, instead of target.", "One of several targets, as URL or URL=WEIGHT.",
 	"within response_ms", "within --response-timeout",
+	"Mode of default, read_write_scopes and", "Mode of --default, --read-write-scopes and",
 	"only without a path", "only without --check-path",
 	"if keyless is owner_fallback", "in versions with --keyless owner_fallback",
 	`An empty list (on the command line, "") allows`, `Use "" to allow`,

@@ -55,7 +55,7 @@ func newExport(t terminal.Terminal) *cobra.Command {
 that runs on Kong 3.9, where existing API keys keep working. The project isn't changed.
 
 The server builds the export. The command waits for it, checks the SHA-256 of the zip,
-and prints how much of your configuration moved exactly and the remaining tasks.
+and prints how much of your configuration moved exactly, and which tasks remain.
 MIGRATION-REPORT.md in the zip explains each kind of item. To see these results
 before you export, use --preview.`,
 		Example: `  postern export shop --kong
@@ -120,7 +120,7 @@ before you export, use --preview.`,
 		&f.keys, "keys", "hashes", "hashes keeps existing API keys working; mint also adds new keys; none leaves "+
 			"keys out",
 	)
-	flags.BoolVar(&f.noConsumers, "no-consumers", false, "leave out users with their identities, groups and API "+
+	flags.BoolVar(&f.noConsumers, "no-consumers", false, "leave out users and their identities, groups and API "+
 		"keys. Can't be combined with --keys hashes or mint")
 	flags.BoolVar(&f.secrets, "secrets", false, "include your secrets for identity providers, token endpoints and "+
 		"upstreams. Unless you encrypt them with --recipient, anyone who has the zip can use them")
@@ -311,6 +311,6 @@ func printExported(t terminal.Terminal, file string, e contract.Export, lines []
 func printLedger(row func(...string), exact, approximate, lossy, skipped int64) {
 	row("  exact", fmt.Sprint(exact), "moved exactly")
 	row("  approximate", fmt.Sprint(approximate), "moved with differences")
-	row("  lossy", fmt.Sprint(lossy), "moved in part")
+	row("  lossy", fmt.Sprint(lossy), "partially moved")
 	row("  skipped", fmt.Sprint(skipped), "not moved")
 }

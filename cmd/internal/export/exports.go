@@ -127,12 +127,12 @@ func newExportsLedger(t terminal.Terminal) *cobra.Command {
 			}
 			return printLedgerLines(t, lines)
 		})
-	command.Short = "Show what an export moved and the remaining tasks"
+	command.Short = "Show what an export moved and which tasks remain"
 	command.Long = `Show the ledger of an export. For each kind of item, the ledger shows the number of
 items, their status, the remaining tasks, and the names of the first five items. The
 ledger is kept after the zip expires, but without the names of keys and people.
 
---full prints every item as JSON, like MIGRATION-REPORT.json in the zip. It is available
+--full prints every item as JSON, like MIGRATION-REPORT.json in the zip. --full works
 until the zip expires.`
 	command.Example = `  postern exports ledger exp_01jd --status skipped
   postern exports ledger exp_01jd --todo

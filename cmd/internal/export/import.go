@@ -29,9 +29,9 @@ func newImport(t terminal.Terminal) *cobra.Command {
 		Use:   "import FILE… [--name NAME] [--dry-run]",
 		Short: "Import a project from an exported zip, or projects from another gateway's files",
 		Long: `Import a project from an exported zip. The zip can come from another server. The command
-verifies it first, like postern verify. The import includes versions, environments,
-access settings, limits, key types, tenants, users, groups, app clients, owners of
-objects and API keys. Existing keys work in the new project immediately. The import is
+verifies it first, as postern verify does. The import includes versions, environments,
+access settings, limits, key types, tenants, users, groups, app clients, API keys
+and owners of objects. Existing keys work in the new project immediately. The import is
 all or nothing.
 
 The command first lists what the zip doesn't contain, such as secrets and signing keys.
@@ -44,9 +44,9 @@ get-api-keys, get-usage-plans, get-usage-plan-keys, get-stages and
 get-base-path-mappings.
 
 For these files, the command first shows a plan. The plan lists how each entity
-would be imported, which routes stay closed, and the remaining tasks. With --dry-run, the
-command makes the plan on this machine and sends nothing. Without --dry-run, the server
-makes the plan. It stores only hashes of the keys in the files.
+would be imported, which routes stay closed, and which tasks remain. With --dry-run, the
+command creates the plan on this machine and sends nothing. Without --dry-run, the server
+creates the plan. It stores only hashes of the keys in the files.
 
 After you confirm the plan, the command imports the files and prints the URLs and the
 remaining tasks. --yes skips the confirmation, but doesn't open closed routes. To open
@@ -105,10 +105,10 @@ undo an import that only created objects, use postern imports undo.`,
 		"gateways: name of the product and the tenant. If you import from several gateways, use a different name for "+
 		"each. Defaults to kong or aws")
 	cli.TeamFlag(command, &f.in.Team)
-	flags.BoolVar(&f.in.DryRun, "dry-run", false, "show what an import would do without changing anything")
+	flags.BoolVar(&f.in.DryRun, "dry-run", false, "show what the import would do, without changing anything")
 	flags.BoolVar(&f.yes, "yes", false, "skip the confirmation")
-	flags.StringVar(&f.sum, "sha256", "", "SHA-256 that the zip must have, in hexadecimal")
-	flags.StringVar(&f.key, "signed-by", "", "public `KEY` that the signature of the zip must match: a PEM file, or "+
+	flags.StringVar(&f.sum, "sha256", "", "SHA-256 checksum that the zip must have, in hexadecimal")
+	flags.StringVar(&f.key, "signed-by", "", "public `KEY` that verifies the zip's signature: a PEM file, or "+
 		"the key in base64")
 	f.gateway.add(command)
 	terminal.AddJSONFlag(command)

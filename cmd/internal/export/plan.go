@@ -31,7 +31,7 @@ var gatewayFlagNames = []string{"host", "open", "set", "env", "trust", "allow-we
 
 func (f *gatewayFlags) add(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringArrayVar(&f.hosts, "host", nil, "other gateways: `HOST` name for routes that don't have one "+
+	flags.StringArrayVar(&f.hosts, "host", nil, "other gateways: `HOST` for routes that don't have one "+
 		"(repeatable)")
 	flags.StringArrayVar(&f.open, "open", nil, "other gateways: name or ID of a `ROUTE` or consumer to open without "+
 		"the checks that can't be imported (repeatable)")
@@ -46,7 +46,7 @@ func (f *gatewayFlags) add(command *cobra.Command) {
 		terminal.NamePointer(command, pointer, flag)
 	}
 	flags.BoolVar(&f.allowWeak, "allow-weak", false, "other gateways: also import keys that can be guessed")
-	flags.BoolVar(&f.theirs, "theirs", false, "other gateways: overwrite changes made here since an earlier import")
+	flags.BoolVar(&f.theirs, "theirs", false, "other gateways: overwrite changes made since an earlier import")
 	flags.BoolVar(&f.retryOnTimeout, "retry-on-timeout", false, "Kong: retry calls after a timeout, as Kong does")
 }
 

@@ -152,7 +152,7 @@ func WriteToDos(out *strings.Builder, lines []contract.LedgerLine) {
 			out.WriteString(indented(terminal.Printable("- " + remedy)))
 		}
 	}
-	for _, group := range []struct{ status, title string }{{"skipped", "Not moved"}, {"lossy", "Moved in part"}} {
+	for _, group := range []struct{ status, title string }{{"skipped", "Not moved"}, {"lossy", "Partially moved"}} {
 		var left []contract.LedgerLine
 		for _, l := range lines {
 			if l.Status == group.status && !slices.ContainsFunc(all, func(a advice) bool { return a.about(l.Title) }) {

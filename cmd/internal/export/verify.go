@@ -87,9 +87,9 @@ with the server's key from /.well-known/postern-export-key.`,
 		},
 	}
 	terminal.Described(command, [2]string{"FILE", "exported zip, or - for standard input"})
-	command.Flags().StringVar(&sum, "sha256", "", "SHA-256 that the zip must have, in hexadecimal")
+	command.Flags().StringVar(&sum, "sha256", "", "SHA-256 checksum that the zip must have, in hexadecimal")
 	command.Flags().
-		StringVar(&key, "signed-by", "", "public `KEY` that the signature of the zip must match: a PEM file, "+
+		StringVar(&key, "signed-by", "", "public `KEY` that verifies the zip's signature: a PEM file, "+
 			"or the key in base64")
 	terminal.AddJSONFlag(command)
 	return command

@@ -122,7 +122,7 @@ func newCORSSet(t terminal.Terminal) *cobra.Command {
 specify stay the same. The gateway answers preflight requests itself and doesn't require
 a credential for them.
 
-With --tenant, set the CORS settings of a tenant. For calls with the tenant's
+To set the CORS settings of a tenant, use --tenant. For calls with the tenant's
 credentials, these settings override the project's settings.`,
 		Example: `  postern cors set shop --origins https://app.example.com,http://localhost:3000
   postern cors set shop --app-origins --credentials

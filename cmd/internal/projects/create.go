@@ -48,8 +48,8 @@ its own workspace. The workspace key and claim code are stored in your configura
 directory, where other commands find them. To choose another directory, set
 POSTERN_CONFIG_DIR.
 
-If you are signed in, the proxy is created in your first team, or in --team. If
-POSTERN_TOKEN is set, it is created in the team or workspace of that token. If the
+If you are signed in, the proxy is created in your first team unless you set --team. If
+POSTERN_TOKEN is set, the proxy is created in that token's team or workspace. If the
 server requires a token from callers without an account, set POSTERN_ANONYMOUS_TOKEN.
 
 Upstream settings, such as --retries, apply to all environments. For several targets,
@@ -96,12 +96,12 @@ use --weighted-target instead of URL.`,
 	flags.StringVar(&f.proxy.Version, "version", "", "name of the version in the gateway URL. Defaults to 1.0.0")
 	cli.TeamFlag(command, &f.proxy.Team)
 	flags.StringArrayVar(
-		&f.environments, "environment", nil, "environment as `NAME=URL`. Defaults to prod=TARGET (repeatable)",
+		&f.environments, "environment", nil, "environment, as `NAME=URL`. Defaults to prod=TARGET (repeatable)",
 	)
 	flags.BoolVar(&f.requireKey, "require-key", false, "require an API key or a token from --login. The same as "+
 		"--auth authenticate")
 	flags.StringVar(&f.auth.Mode, "auth", "", "passthrough forwards calls with or without a credential; authenticate "+
-		"requires a credential. Defaults to passthrough, or to authenticate with --login")
+		"requires a credential. Defaults to passthrough, or, with --login, to authenticate")
 	flags.StringSliceVar(&f.auth.Methods, "methods", nil, "accepted credentials: api_key, jwt or opaque. Defaults "+
 		"to api_key. With --login, defaults to jwt, or to api_key and jwt if you also use a flag for keys, such as "+
 		"--require-key")
@@ -114,8 +114,8 @@ use --weighted-target instead of URL.`,
 		"prefix=Bearer\", query=NAME, cookie=NAME or websocket_protocol. Defaults to header=X-API-Key (repeatable)")
 	flags.BoolVar(&f.sendMetadata, "send-key-metadata", false, "send the key's metadata to the upstream as "+
 		"X-Consumer-Metadata")
-	flags.StringArrayVar(&f.keyTypes, "key-type", nil, "additional key type as `NAME=SCOPE,SCOPE` (repeatable)")
-	flags.StringArrayVar(&f.login.providers, "login", nil, "identity provider as "+
+	flags.StringArrayVar(&f.keyTypes, "key-type", nil, "additional key type, as `NAME=SCOPE,SCOPE` (repeatable)")
+	flags.StringArrayVar(&f.login.providers, "login", nil, "identity provider, as "+
 		"TYPE=CLIENT-ID,SECRET-VARIABLE@ISSUER or github=managed. SECRET-VARIABLE is the environment variable that "+
 		"contains the client secret (repeatable)")
 	flags.StringArrayVar(&f.login.redirects, "redirect-uri", nil, "redirect URI of the application that users sign "+

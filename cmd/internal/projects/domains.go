@@ -115,13 +115,13 @@ func findDomain(c *cobra.Command, api *client.Client, in *contract.DomainPath) e
 	}
 	switch len(ids) {
 	case 0:
-		return fmt.Errorf("the project doesn't have the custom domain %s: see postern domains list %s", in.Domain,
+		return fmt.Errorf("the project doesn't have the custom domain %s: run `postern domains list %s`", in.Domain,
 			in.Project)
 	case 1:
 		in.Domain = ids[0]
 		return nil
 	}
-	return fmt.Errorf("several custom domains of the project have the address %s: use the ID of one of them: %s",
+	return fmt.Errorf("several custom domains of the project have the address %s. Use one of these IDs: %s",
 		in.Domain, strings.Join(ids, ", "))
 }
 
@@ -131,7 +131,7 @@ func newDomainsCreate(t terminal.Terminal) *cobra.Command {
 	run := func(c *cobra.Command, api *client.Client) error {
 		if host, prefix, found := strings.Cut(in.Body.Host, "/"); found {
 			if in.Body.PathPrefix != "" {
-				return terminal.UsageError("the prefix is in HOST and in --path-prefix: use one of them")
+				return terminal.UsageError("the prefix is in both HOST and --path-prefix: use only one of them")
 			}
 			in.Body.Host, in.Body.PathPrefix = host, "/"+prefix
 		}
@@ -225,7 +225,7 @@ func newDomainsApprove(t terminal.Terminal) *cobra.Command {
 		return err
 	})
 	command.Long = `Verify any team's custom domain without a TXT record, for names that aren't in public
-DNS. With --undo, withdraw the verification. The domain is then no longer served.
+DNS. To withdraw the verification, use --undo. The domain is then no longer served.
 
 The first account is an operator, and so is every account added with postern
 operators add.`

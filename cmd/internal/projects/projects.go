@@ -42,9 +42,9 @@ func newProjects(t terminal.Terminal) *cobra.Command {
 func newProjectsUpdate(t terminal.Terminal) *cobra.Command {
 	command := cli.OperationCommand(t, cli.AsProject, contract.UpdateProject,
 		func(_ contract.ProjectUpdate, p contract.Project) error { return printProject(t, p) })
-	command.Long = `Change a project's display name, product or limits. Each limits flag replaces the
-existing limits of its kind. If a project leaves its product, the product's keys stop
-working in it, except keys that were created in it.`
+	command.Long = `Change a project's display name, fallback owner, product or limits. Each limits flag
+replaces the limits of its kind. If a project leaves its product, the product's keys
+stop working in the project, except keys that were created there.`
 	command.Example += "\n  postern projects update shop --ip-limits none --product store"
 	return command
 }

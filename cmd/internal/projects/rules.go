@@ -32,33 +32,17 @@ func newRulesShow(t terminal.Terminal) *cobra.Command {
 }
 
 func newRulesSet(t terminal.Terminal) *cobra.Command {
-	var file, otherwise, mode string
-	var readWrite bool
+	var file string
 	command := &cobra.Command{
 		Use:   "set PROJECT VERSION",
-		Short: "Change the default or the mode, or replace all rules from a file",
+		Short: "Change the default or the mode, or replace all rules with those in a file",
 		Example: "  postern rules set shop 1.0.0 --default deny --mode shadow\n" +
 			"  postern rules show shop 1.0.0 --json > rules.json && postern rules set shop 2.0.0 --file rules.json",
 	}
-	flags := command.Flags()
-	flags.StringVar(&file, "file", "", "JSON file as printed by rules show --json, or - for standard input. "+
-		"Members that it leaves out don't change")
-	flags.StringVar(&otherwise, "default", "", "decision for routes without a rule: allow or deny")
-	flags.StringVar(&mode, "mode", "", "mode of rules without their own mode: off, shadow or enforce")
-	flags.BoolVar(&readWrite, "read-write-scopes", false, "if no rule with scopes applies to a call, require its key "+
-		"to have the scope read (for GET, HEAD and OPTIONS) or write (for other methods)")
-	for member, name := range map[string]string{
-		"default": "--default", "mode": "--mode", "read_write_scopes": "--read-write-scopes",
-	} {
-		terminal.NamePointer(command, "/"+member, name)
-	}
-	command.PreRunE = func(*cobra.Command, []string) error {
-		if !flags.Changed("file") && !flags.Changed("default") && !flags.Changed("mode") &&
-			!flags.Changed("read-write-scopes") {
-			return terminal.UsageError("nothing to change: use --file, --default, --mode or --read-write-scopes")
-		}
-		return nil
-	}
+	command.Flags().StringVar(&file, "file", "", "JSON file as printed by rules show --json, or - for standard input. "+
+		"Members that the file omits don't change")
+	replace := cli.ValueFlags[contract.Rules](command, "file")
+	command.PreRunE = func(*cobra.Command, []string) error { return replace(&contract.Rules{}) }
 	return onRules(t, command, func(now contract.Rules, _ []string) (contract.Rules, error) {
 		if file != "" {
 			in := contract.SavedRules{Rules: now}
@@ -67,12 +51,7 @@ func newRulesSet(t terminal.Terminal) *cobra.Command {
 			}
 			now = in.Rules // the ETag is of the version that the file was read from
 		}
-		now.Default = cmp.Or(contract.RuleDefault(otherwise), now.Default)
-		now.Mode = cmp.Or(contract.RuleMode(mode), now.Mode)
-		if flags.Changed("read-write-scopes") {
-			now.ReadWriteScopes = readWrite
-		}
-		return now, nil
+		return now, replace(&now)
 	}, "PROJECT", "VERSION")
 }
 
@@ -89,25 +68,14 @@ func newRulesAdd(t terminal.Terminal) *cobra.Command {
 			"  postern rules add shop 1.0.0 POST /orders --remember 'order:{response.id}'\n" +
 			"  postern rules add shop 1.0.0 GET,PUT '/orders/{id}' --owner 'order:{id}'",
 	}
-	for member, name := range map[string]string{
-		"methods": "METHODS", "path": "PATH", "scopes": "--scope", "groups": "--group", "role": "--role",
-		"owner": "--owner", "remember": "--remember", "forget": "--forget", "mode": "--mode",
-	} {
-		terminal.NamePointer(command, "/rules/*/"+member, name)
-	}
-	flags := command.Flags()
-	flags.StringSliceVar(&one.Scopes, "scope", nil, "scope that the caller must have. If you name several, all are "+
-		"required (repeatable)")
-	flags.StringSliceVar(&one.Groups, "group", nil, "group that the caller must be in. If you name several, one is "+
-		"enough (repeatable)")
-	flags.StringVar(&one.Role, "role", "", "role that the caller must have in the group: member or admin")
-	flags.StringVar(&one.Owner, "owner", "", "object that the caller must own, such as order:{id}")
-	flags.StringVar(&one.Remember, "remember", "", "object that the caller owns after a 2xx response, such as "+
-		"order:{response.id}")
-	flags.StringVar(&one.Forget, "forget", "", "object that loses its owners after a 2xx response")
-	flags.StringVar((*string)(&one.Mode), "mode", "", "mode of the rule: off, shadow or enforce. Defaults to the "+
-		"mode of the version's rules")
+	read := cli.MemberFlags(t, command, &one)
+	cli.NameMembers(command, &one, "/rules/*")
+	terminal.NamePointer(command, "/rules/*/methods", "METHODS")
+	terminal.NamePointer(command, "/rules/*/path", "PATH")
 	return terminal.Described(onRules(t, command, func(now contract.Rules, args []string) (contract.Rules, error) {
+		if _, err := read(); err != nil {
+			return now, err
+		}
 		one.Methods, one.Path = strings.Split(args[2], ","), args[3]
 		now.List = append(now.List, one)
 		return now, nil

@@ -74,7 +74,7 @@ func newUpstreamsHeaders(t terminal.Terminal) *cobra.Command {
 	set := func(h contract.UpstreamHeader) []string { return []string{h.Name, h.UpdatedAt.Format(time.RFC3339)} }
 	return terminal.Family(
 		"headers",
-		"Manage the headers that the gateway adds for the upstream",
+		"Manage the headers that the gateway adds to every call",
 		cli.ListCommand(t, cli.AsProject, contract.ListUpstreamHeaders, []string{"HEADER", "SET AT"}, set),
 		cli.FactsCommand(
 			t,
@@ -104,7 +104,7 @@ func newUpstreamsHeadersSet(t terminal.Terminal) *cobra.Command {
 				terminal.Printable(in.Environment))
 			return err
 		})
-	command.Long = `Set a header that the gateway adds to every call. It replaces the value that callers
+	command.Long = `Set a header that the gateway adds to every call. It replaces any value that callers
 send. The value is read from standard input or --file, because other users of the
 machine can read command lines. It is never shown again.`
 	command.Example = `  openssl rand -hex 32 | tee upstream-token |

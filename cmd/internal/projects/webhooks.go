@@ -122,7 +122,7 @@ func newWebhooksTest(t terminal.Terminal) *cobra.Command {
 	var in contract.WebhookPath
 	op := contract.TestWebhook.Operation
 	op.Summary = "Send a test event and show the response"
-	op.Doc = "Queues the event webhook.test, which the receiver can ignore, and waits up to 15 seconds for its " +
+	op.Doc = "Queues a webhook.test event, which the receiver can ignore, and waits up to 15 seconds for its " +
 		"delivery. The exit code is 1 if the delivery fails."
 	command := cli.RequestCommand(t, cli.AsPerson, op, &in, func(c *cobra.Command, api *client.Client) error {
 		d, err := client.Do(c.Context(), api, contract.TestWebhook, in)

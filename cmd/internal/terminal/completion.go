@@ -11,7 +11,7 @@ import (
 // NewCompletion returns the command that prints what a shell needs to complete the commands of this program. It
 // replaces cobra's, whose help is in other words than ours.
 func NewCompletion(t Terminal) *cobra.Command {
-	command := Family("completion", "Set up completion in your shell",
+	command := Family("completion", "Set up shell completion",
 		completionOf(t, "bash", (*cobra.Command).GenBashCompletionV2, `Requires the bash-completion package.
 
 To use it in this shell:
@@ -59,7 +59,7 @@ func plainly(generate func(*cobra.Command, io.Writer) error) func(*cobra.Command
 func completionOf(
 	t Terminal, shell string, generate func(root *cobra.Command, w io.Writer, describe bool) error, long string,
 ) *cobra.Command {
-	short := "Print the completion script for " + shell
+	short := "Print the completion script for " + strings.Replace(shell, "powershell", "PowerShell", 1)
 	return &cobra.Command{
 		Use:   shell,
 		Short: short,

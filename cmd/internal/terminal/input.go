@@ -84,8 +84,8 @@ func (all Inputs) Close() {
 func copied(in io.Reader, path string, most int64) (*Input, error) {
 	file, err := scratch.File("")
 	if err != nil {
-		return nil, fmt.Errorf("cannot create a temporary file for %s (%w): set TMPDIR to a directory that can be "+
-			"written", path, err)
+		return nil, fmt.Errorf("cannot create a temporary file for %s (%w): set TMPDIR to a writable "+
+			"directory", path, err)
 	}
 	_ = os.Remove(file.Name()) // otherwise Close removes it
 	if most > 0 {

@@ -10,7 +10,7 @@ const (
 	ofBrowser  = "Sessions belong to browsers. Access tokens can't list or end them."
 	ofPassword = "Access tokens can't change sign-in methods."
 	ofPerson   = "Only a person in a browser can do this."
-	ofProduct  = "This page is only for the dashboard."
+	ofProduct  = "This page is available only in the dashboard."
 )
 
 var accountPages = map[string]Page{
@@ -29,7 +29,7 @@ var accountPages = map[string]Page{
 	"/device":               nothing(ofPerson),
 	"/device/approved":      nothing(ofPerson),
 	"/device/denied":        nothing(ofPerson),
-	"/search":               nothing("Search is only for the dashboard."),
+	"/search":               nothing("Search is available only in the dashboard."),
 	"/shortcuts":            nothing(ofProduct),
 	"/settings/tokens": shows(contract.ListTokens,
 		listQuery("-created", "name", "expires", "-last_used")...),

@@ -242,7 +242,7 @@ func exportFacts(e contract.Export) []ui.Fact {
 	case e.Secrets && e.Recipient != "":
 		known = "Encrypted to " + e.Recipient
 	case e.Secrets:
-		known = "Included, in plain text"
+		known = "Included, in plaintext"
 	}
 	return []ui.Fact{
 		{Label: "Format", Value: formatText(e.Format)},

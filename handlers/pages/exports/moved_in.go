@@ -24,7 +24,7 @@ func (h *Handler) showApplied(v *page.Visit, status int, problem string) (web.An
 	v.SelectTeam(did.Team)
 	path := planPath(did.ID)
 	m := exports.MovedIn{
-		Page:   v.Shell("Imported file", path, page.ProjectsCrumb(), importCrumb(), appliedCrumb(&did, "")),
+		Page:   v.Shell("Import result", path, page.ProjectsCrumb(), importCrumb(), appliedCrumb(&did, "")),
 		Import: &did,
 		Error:  problem,
 		Facts:  movedFacts(&did),

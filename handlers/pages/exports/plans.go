@@ -139,7 +139,7 @@ func (h *Handler) planModel(v *page.Visit, plan *contract.PlannedImport) exports
 		ByHand:   byHandFacts(&plan.ByHand),
 		Open: ui.Group{
 			ID: "plan-open", Name: "open", Legend: exports.OpenLabel,
-			Hint: "Calls to these routes and by these consumers are refused because some of their checks can't be " +
+			Hint: "Calls to these routes and from these consumers are refused because some of their checks can't be " +
 				"imported. Select the ones to allow without these checks.",
 		},
 	}

@@ -62,7 +62,7 @@ func (h *Handler) previewExport(v *page.Visit) (web.Answer, error) {
 func statusSections() []exports.Section {
 	return []exports.Section{
 		{ID: string(bundle.Skipped), Title: "Not moved", Text: "These items aren't included.", Open: true},
-		{ID: string(bundle.Lossy), Title: "Moves in part", Text: "Part of each item is lost.", Open: true},
+		{ID: string(bundle.Lossy), Title: "Moves partially", Text: "Part of each item is lost.", Open: true},
 		{ID: string(bundle.Approximate), Title: "Moves with differences",
 			Text: "Each line describes the differences.", Open: true},
 		{ID: string(bundle.Exact), Title: "Moves exactly", Text: "The same call gets the same response."},

@@ -102,7 +102,7 @@ func (h *Handler) appClientModel(
 	n, err := h.AppClients.SignInsToday(v.Ctx(), v.Who, c.ID)
 	m.Delete.Impact = append(v.Figure(page.SignInsText(n, "to this app client"), err),
 		"This will also delete "+page.CountText(int64(len(offered)), "provider")+" and the signing keys, and sign out "+
-			"its users.",
+			"the app client's users.",
 		"The tenant's users won't be deleted.")
 	return m
 }

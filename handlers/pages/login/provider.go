@@ -85,8 +85,8 @@ var tokenTexts = map[contract.TokenType]ui.Option{
 	},
 	{Client: contract.ProviderToken, Upstream: contract.ProviderAccessToken}: {
 		Title: "Provider's access token for both",
-		Text: "The application and the upstream get the provider's own token. Postern checks every call with the " +
-			"provider. Users must sign in again when the token expires.",
+		Text: "The application and the upstream get the provider's own token. Postern verifies it on every " +
+			"call. Users must sign in again when the token expires.",
 	},
 	{Client: contract.ProviderToken, Upstream: contract.ProviderIDToken}: {
 		Title: "Provider's ID token for both",

@@ -70,7 +70,7 @@ func clientCertificateForms(
 			Verb:   "Remove",
 			Kind:   "certificate",
 			Impact: append(callers, "An upstream that requires a certificate will refuse all calls."),
-			Undo:   "The private key is deleted and can't be recovered. You can set a certificate again.",
+			Undo:   "The private key will be deleted and can't be recovered. You can set a certificate again.",
 			Error:  wrong.Take("/confirm"),
 		}
 	}

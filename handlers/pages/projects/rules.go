@@ -51,7 +51,7 @@ func proposeRules(f *projects.RulesForm, found contract.RuleProposal) {
 	}
 	f.Lines.Text = strings.TrimLeft(f.Lines.Text+"\n"+ruleLines(added), "\n")
 	f.Proposal = english.Plural(len(added), "proposed rule", "") + " from the OpenAPI document " +
-		english.PluralWord(len(added), "was", "were") + " added below in shadow mode. Nothing is saved yet."
+		english.PluralWord(len(added), "was", "were") + " added below in shadow mode. Nothing has been saved yet."
 	if found.Derived {
 		f.Proposal += " The document doesn't name any scopes, so they were derived from its paths."
 	}

@@ -165,7 +165,7 @@ func readTransformLines(text string) (out snapshot.Transforms, lines []page.Plac
 		})
 		if !known {
 			return out, lines, page.LineMistake(number, "Start with request, query, request-body, response or "+
-				"response-body, then remove, rename, replace, add or append, then the name, such as: request add "+
+				"response-body, then remove, rename, replace, add or append, then the name. Example: request add "+
 				"X-Source: shop.")
 		}
 	}

@@ -292,8 +292,8 @@ func (at place) lastText() string {
 	case at.environment == nil && len(at.project.Versions) == 1:
 		return "This is the project's only version, so it can't be removed."
 	case at.environment != nil && len(at.version.Environments) == 1:
-		return "This is the only environment in version " + at.version.Name + ", so you can remove only the version " +
-			"itself."
+		return "This is the only environment in version " + at.version.Name + ", so it can't be removed. Remove the " +
+			"version instead."
 	}
 	return ""
 }

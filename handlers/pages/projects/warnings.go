@@ -17,7 +17,7 @@ var accessTexts = map[string]string{
 	rules.WarnOwnerFallback: "Version %[1]s forwards calls without a key on behalf of %[2]s. To refuse them, choose " +
 		"No fallback.",
 	rules.WarnKeyInQuery: "Version %[1]s accepts keys in the query. URLs, including the keys in them, end up in " +
-		"proxy logs and browser histories. If your callers can send a header, use a header.",
+		"proxy logs and browser histories. If your callers can send a header, use one instead.",
 	rules.WarnLoginUnused: "Version %[1]s doesn't accept the tokens of users who sign in. To accept them, allow JWT.",
 	rules.WarnLoginNotNeeded: "Version %[1]s also forwards calls from users who haven't signed in. To refuse them, " +
 		"choose Authenticate.",

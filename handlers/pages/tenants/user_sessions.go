@@ -77,7 +77,7 @@ func sessionRow(one contract.UserSession) tenants.Session {
 	if one.UserAgent != "" {
 		how = append(how, web.BrowserName(one.UserAgent))
 	}
-	row.Detail = strings.Join(how, ", ")
+	row.Detail = strings.Join(how, " · ")
 	return row
 }
 

@@ -81,7 +81,7 @@ func webhookTeams(v *page.Visit, chosen string) []ui.Option {
 
 func eventNames(w contract.Webhook) string {
 	if w.HasAllEvents() {
-		return "everything"
+		return "all events"
 	}
 	return strings.Join(w.Events, ", ")
 }
@@ -255,7 +255,7 @@ func webhookNotice(w contract.Webhook) *ui.Notice {
 		return &ui.Notice{
 			Tone: ui.Bad,
 			Text: "Postern turned this webhook off: " + *w.DisabledReason + ". Fix the receiver, then turn the " +
-				"webhook on. You can send failed deliveries again below.",
+				"webhook back on. You can send failed deliveries again below.",
 		}
 	case w.Enabled && w.FailingSince != nil:
 		return &ui.Notice{
@@ -349,7 +349,7 @@ func webhookRotation(w contract.Webhook) ui.Confirmation {
 			"Deliveries will be signed with both secrets for " + page.LifetimeText(
 				int64(webhooks.DefaultOverlap.Seconds()),
 			) +
-				". A receiver that doesn't have the new secret by then will refuse them.",
+				". After that, a receiver without the new secret will refuse them.",
 		},
 		Undo:     "You can't extend this period.",
 		ByButton: true,

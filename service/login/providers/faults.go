@@ -13,7 +13,7 @@ import (
 func refusedAnswer(c Config, why string) error {
 	return fault.New(
 		fault.Forbidden, "provider_answer_refused",
-		"The response from %s couldn't be accepted. Try again. If it fails again, contact the application's support.",
+		"The response from %s couldn't be accepted. Try again. If that fails, contact the application's support.",
 		c.Name(),
 	).Worded("provider_answer_invalid", "provider", c.Name()).Because(fmt.Errorf("%s: %s", c.Type, why))
 }
