@@ -89,7 +89,8 @@ func newRoot(t terminal.Terminal) *cobra.Command {
 		}
 	}
 	root.SetHelpCommandGroupID("Other")
-	root.InitDefaultVersionFlag() // cobra would add it too late for terminal.NameTypes
+	root.InitDefaultVersionFlag() // cobra would add both too late for terminal.NameTypes
+	root.InitDefaultHelpCmd()
 	terminal.SuggestCommands(root)
 	terminal.ListArguments(root)
 	terminal.NameTypes(root)

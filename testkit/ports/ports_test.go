@@ -26,7 +26,7 @@ func TestReserve_differs(t *testing.T) {
 const forked = "POSTERN_TEST_PORTS"
 
 func TestReserve_otherProcess(t *testing.T) {
-	const each = 2_000 // of 22,768: two processes that knew nothing of each other would share about 175
+	const each = 500 // of 22,768: two processes that knew nothing of each other would share about 11
 	if os.Getenv(forked) != "" {
 		for range each {
 			os.Stdout.WriteString("port " + strconv.Itoa(ports.Port(t)) + "\n")

@@ -12,8 +12,8 @@ import (
 const tokenIssuerHelp = "issuer of tokens for --methods jwt, as 'ISSUER AUDIENCE [jwks=URL] [tenant=NAME]'"
 
 const (
-	introspectionHelp = "introspection endpoint for --methods opaque, as 'ENDPOINT [client=ID] [iss=ISSUER] " +
-		"[aud=AUDIENCE] [method=client_secret_post]'"
+	introspectionForm       = "'ENDPOINT [client=ID] [iss=ISSUER] [aud=AUDIENCE] [method=client_secret_post]'"
+	introspectionHelp       = "introspection endpoint for --methods opaque, as " + introspectionForm
 	introspectionSecretHelp = "file with the secret for client=ID, or - for standard input"
 )
 
@@ -84,9 +84,9 @@ func newVersionsTestIntrospection(t terminal.Terminal) *cobra.Command {
 	command.Long = `Test the endpoint that checks opaque tokens. The server sends the endpoint the token
 in --token-file, or a random token that was never issued. The command shows the
 gateway's decision about the token and the reason. To test a different endpoint, use
---introspection.
-The exit code is 1 if the test fails.`
-	command.Flags().StringVar(&line, "introspection", "", introspectionHelp)
+--introspection. The exit code is 1 if the test fails.`
+	command.Flags().StringVar(&line, "introspection", "", "endpoint to test, as "+introspectionForm+
+		". Defaults to the version's endpoint")
 	command.Flags().StringVar(&secretFile, "introspection-secret-file", "", introspectionSecretHelp)
 	command.Flags().StringVar(&tokenFile, "token-file", "", tokenFileHelp)
 	return command

@@ -46,10 +46,14 @@ func DescribedArguments(c *cobra.Command) (all [][2]string) {
 	return all
 }
 
-// ListArguments adds a section with the arguments to the help of a command and of those below it.
+// ListArguments adds a section with the arguments to the help of a command and of those below it. A command without a
+// longer text begins with its summary, as a sentence.
 func ListArguments(c *cobra.Command) {
 	for _, below := range c.Commands() {
 		ListArguments(below)
+	}
+	if c.Short != "" {
+		c.Long = cmp.Or(c.Long, c.Short+".")
 	}
 	all, width := DescribedArguments(c), 0
 	for _, one := range all {
@@ -57,7 +61,7 @@ func ListArguments(c *cobra.Command) {
 	}
 	for i, one := range all {
 		if i == 0 {
-			c.Long = cmp.Or(c.Long, c.Short+".") + "\n\nArguments:"
+			c.Long += "\n\nArguments:"
 		}
 		c.Long += fmt.Sprintf("\n  %-*s   %s", width, one[0], one[1])
 	}

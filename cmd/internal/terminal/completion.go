@@ -22,8 +22,8 @@ To use it in every new shell on Linux, as root:
 
 On macOS with Homebrew:
   postern completion bash > "$(brew --prefix)/etc/bash_completion.d/postern"`),
-		completionOf(t, "zsh", plainly((*cobra.Command).GenZshCompletion), `Requires compinit. If your ~/.zshrc
-doesn't run it, add this line:
+		completionOf(t, "zsh", plainly((*cobra.Command).GenZshCompletion),
+			`Requires compinit. If your ~/.zshrc doesn't run it, add this line:
   autoload -U compinit && compinit
 
 To use it in this shell:
