@@ -24,7 +24,7 @@ const dataStart = `Check that the zip is intact:
     sha256sum -c SHA256SUMS
 
 Then read [SCHEMA.md](SCHEMA.md), which explains every file and field. Start with ` + "`project-config.json`" + `.
-This zip doesn't contain a gateway. To get a gateway, export in the gateway format.
+This zip doesn't contain a gateway. To get one, export in the gateway format.
 `
 
 // judgeData selects the fate of keys that have a new key, and of endpoints with a secret.

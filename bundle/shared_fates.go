@@ -185,7 +185,7 @@ var (
 		Reason: "some_included",
 		Status: Lossy,
 		How:    "`secrets.json`",
-		Note: "The secrets that other systems gave to the team are in secrets.json, encrypted if the export has a " +
+		Note: "The secrets that the team got from other systems are in secrets.json, encrypted if the export has a " +
 			"recipient. Postern's own secrets aren't included. API keys and app client secrets are exported as " +
 			"hashes. Workspace keys, claim codes, passwords and the private keys that sign tokens aren't exported at " +
 			"all.",

@@ -87,7 +87,7 @@ func (c *targetCheck) otherNames(found *x509.Certificate) string {
 		return required + "It has no DNS names, and a common name (CN) alone isn't enough. If it is valid for an IP " +
 			"address, set server_name (--server-name) to that address. Otherwise, use another certificate."
 	}
-	return required + "It is for another host name: " + english.WordSeries(names, "and") + ". Set server_name " +
+	return required + "It is valid only for " + english.WordSeries(names, "and") + ". Set server_name " +
 		"(--server-name) to a name that the certificate is valid for, or use a certificate for this name."
 }
 

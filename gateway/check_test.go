@@ -121,7 +121,7 @@ func TestCheckTarget_tls(t *testing.T) {
 		}
 		target := strings.Replace(untrusted.URL, "127.0.0.1", "localhost", 1)
 		reports.WantStep(t, newRig(t, nil, withTarget(target), trust).check("env_prod"), "tls", diagnosis.Fail,
-			"for another host name")
+			"It is valid only for")
 	})
 }
 

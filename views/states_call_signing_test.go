@@ -33,8 +33,8 @@ func callSigning() projects.CallSigning {
 				Name:   "Shop",
 				Impact: []string{
 					"1,204 calls from 3 owners since 13:00 UTC.",
-					"Upstreams that haven't fetched the new key when it starts signing will refuse all calls. The " +
-						"old keys will stay published for another day, unless you withdraw them.",
+					"Upstreams that haven't fetched the new key by the time it starts signing will refuse all calls. " +
+						"The old keys will stay published for another day, unless you withdraw them.",
 				},
 				Undo:     "You can't go back to an old key.",
 				ByButton: true,

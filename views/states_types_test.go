@@ -46,7 +46,7 @@ func keyTypesWrong() projects.KeyTypes {
 		"letter and don't end with a hyphen."}
 	m.Create.Scopes = ui.Value{Text: "Read", Error: "Read: Use lowercase letters, digits and : . _ -, such as " +
 		"orders:read, or * for all."}
-	m.Create.Days = ui.Value{Text: "many", Error: "Enter a number of days up to 3,650, or leave it empty."}
+	m.Create.Days = ui.Value{Text: "many", Error: "Enter a number of days up to 3,650, or leave the field empty."}
 	m.Create.Windows[0].Value = ui.Value{Text: "0", Error: "Use a whole number of 1 or more, or leave the field empty."}
 	m.Create.Error = "A project can have at most 50 custom key types."
 	return m

@@ -166,8 +166,8 @@ func judgeLogin(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 
 func loginFates() []bundle.Fate {
 	const tokens = "Tokens that the app client has received keep working until they expire. Users and sessions keep " +
-		"their state from the time of the export. Tokens that Postern issues later are also accepted if they are " +
-		"signed with the same keys. "
+		"the state that they had at the time of the export. Tokens that Postern issues later are also accepted if " +
+		"they are signed with the same keys. "
 	realm := bundle.Fate{
 		Reason: "realm",
 		Status: bundle.Approximate,

@@ -84,7 +84,7 @@ func corsFates() []bundle.Fate {
 			Reason: "several",
 			Status: bundle.Approximate,
 			How:    "the `cors` plugin of each service",
-			Note:   "The same pages can call the API, as with a single origin. " + oddOrigins,
+			Note:   "The same pages can call the API. " + oddOrigins,
 		},
 		{
 			Reason: "app_origins",
@@ -97,7 +97,7 @@ func corsFates() []bundle.Fate {
 		{
 			Reason: "tenants",
 			Status: bundle.Approximate,
-			How:    "the `cors` plugin of each service, with the settings of tenants too",
+			How:    "the `cors` plugin of each service, including the settings of tenants",
 			Note: "The plugin combines the project's settings, its tenants' settings and the current app client " +
 				"origins. At worst, a page that only one tenant allows can read responses to another tenant's " +
 				"callers, and can send cookies if any of the combined settings allow cookies. The page still needs " +

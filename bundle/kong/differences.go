@@ -100,7 +100,8 @@ func requestFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "control_cookies", Title: "Dashboard cookies", Status: bundle.Approximate,
 			How: "all cookies are passed on",
-			Note: "Cookies whose name is postern or begins with postern- belong to the dashboard. The hosted gateway " +
+			Note: "Cookies whose names are postern or begin with postern- belong to the dashboard. The hosted " +
+				"gateway " +
 				"removes them from requests and responses. Kong has no dashboard and passes them on. At worst, an " +
 				"upstream gets a dashboard cookie that a browser still has for the same host name.",
 			Remedy: "Run the gateway on a host name that has never served a dashboard."},
@@ -136,14 +137,14 @@ func requestFates() []bundle.Fate {
 		{Reason: "forwarded_for", Title: "X_Forwarded_For header", Status: bundle.Approximate,
 			How: "X-Forwarded-For comes from Kong",
 			Note: "The hosted gateway ignores a caller's header spelled X_Forwarded_For. Kong treats it as " +
-				"X-Forwarded-For, which any caller can send, and appends to it."},
+				"X-Forwarded-For, a header that any caller can send anyway, and appends to it."},
 		{Reason: "via", Title: "Via header", Status: bundle.Approximate, How: "Via is Kong's",
 			Note: "The Via header in requests contains kong instead of postern. It isn't added to responses."},
 		{Reason: "open_streams", Title: "Open calls with keys that are no longer " +
 			"valid", Status: bundle.Lossy, How: "not available",
 			Note: "The hosted gateway ends WebSockets, downloads and other open calls within a second when their key " +
 				"or token expires or is revoked, or when a configuration change no longer allows them. Kong checks a " +
-				"call only when it begins. At worst, a caller whose key has expired or was deleted keeps an open " +
+				"call only when it begins. At worst, a caller whose key has expired or been deleted keeps an open " +
 				"WebSocket until one side closes it.",
 			Remedy: "Have the upstream close WebSockets after a while. ./start.sh --stop ends all of them."},
 		{Reason: "body_memory", Title: "Memory for large bodies", Status: bundle.Approximate,

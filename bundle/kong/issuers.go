@@ -91,7 +91,7 @@ func issuerFates() []bundle.Fate {
 		{
 			Reason: "https_address",
 			Status: bundle.Lossy,
-			How:    how + "; the certificate of its keys is never accepted",
+			How:    how + "; the certificate of its key URL is never accepted",
 			Note: "The issuer's keys are fetched over https by IP address. Kong compares certificates only with host " +
 				"names, so the issuer's tokens get 503 issuer_unavailable, even if the certificate is valid for the " +
 				"address.",

@@ -127,7 +127,7 @@ func mappingFates() []bundle.Fate {
 		{
 			Reason: "mapper",
 			Status: bundle.Approximate,
-			How:    "a claim to group mapper of the provider in `auth/keycloak-realm.json`",
+			How:    "a claim-to-group mapper of the provider in `auth/keycloak-realm.json`",
 			Note: "Users who sign in to the exported realm join the group if they have the same claim, and leave it " +
 				"if they don't. At worst, users that you add to the group yourself are removed when they sign in " +
 				"without the claim, and so are users whose provider fails to send it.",
@@ -190,7 +190,7 @@ func signupFates() []bundle.Fate {
 		{
 			Reason: "no_tenant",
 			Status: bundle.Approximate,
-			How:    "no tenant for new users of `auth/keycloak-realm.json`",
+			How:    "new users in `auth/keycloak-realm.json` have no tenant",
 			Note: "Users who join the exported realm have no tenant, so calls with their tokens are refused. At " +
 				"worst, an unexpected user has an account in the realm.",
 			Remedy: "For each user that you admit, set the `postern_tenant` attribute in Keycloak to the tenant's ID.",

@@ -195,7 +195,7 @@ func shadowRule() bundle.Fate {
 		Status: bundle.Lossy,
 		How:    "`authz/rules.json`",
 		Note: "A rule in shadow mode doesn't refuse calls on either gateway. The exported gateway doesn't record " +
-			"owners for it, and doesn't count the calls that it would have refused.",
+			"owners for the rule, and doesn't count the calls that the rule would have refused.",
 		Remedy: "Enforce the rule before the export, or add it under `rules` in gateway/gateway.yaml.",
 	}
 }

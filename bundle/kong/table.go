@@ -12,7 +12,7 @@ func table() bundle.Table {
 		snapshot.FeatureProject: projectFates(),
 		snapshot.FeatureBin: {{Reason: "answers", Status: bundle.Approximate, How: "as before the deletion",
 			Note: "The project was deleted and is in the trash, so calls to it get 410. The exported gateway serves " +
-				"these calls as it would have before the deletion, and accepts the project's keys.",
+				"calls as if the project hadn't been deleted, and accepts the project's keys.",
 			Remedy: "Start the exported gateway only if you want to serve the project again."}},
 		snapshot.FeatureVersion: {{Reason: "path_segment", Status: bundle.Exact, How: "path segment of its routes",
 			Note: "The version has the same path segment."}},

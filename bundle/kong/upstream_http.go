@@ -86,7 +86,7 @@ func httpFates() []bundle.Fate {
 				"without a path, and export again."},
 		{Reason: "auto", Status: bundle.Approximate, How: "not available",
 			Note: "Kong calls this upstream with HTTP/1.1, even if it offers HTTP/2. At worst, calls get 502 because " +
-				"the upstream no longer accepts HTTP/1.1.",
+				"the upstream doesn't accept HTTP/1.1.",
 			Remedy: "Have the upstream accept HTTP/1.1."},
 	}
 }

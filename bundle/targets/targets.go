@@ -27,11 +27,12 @@ func For(format bundle.Format) (bundle.Target, error) {
 	return bundle.Target{}, fault.InvalidField("/format", "unknown_format", "format must be data or gateway.")
 }
 
-const matrixHead = `# How each item moves
+const matrixHead = `# How each item is exported
 
-This page is generated from the exporter's tables. ` + "`MIGRATION-REPORT.json`" + ` in a zip says the same about each
-item. **exact**: the same call gets the same response. **approximate**: it behaves slightly differently, and the note
-states the worst case. **lossy**: part of it is lost. **skipped**: not exported.
+This page is generated from the exporter's tables. ` + "`MIGRATION-REPORT.json`" + ` in a zip uses these texts for each
+item. **exact**: it moves without differences, so a gateway responds to the same call in the same way. **approximate**:
+it behaves slightly differently, and the note states the worst case. **lossy**: part of it is lost. **skipped**: it
+isn't exported.
 `
 
 // Matrix returns the support matrix as Markdown: a table of features and targets,

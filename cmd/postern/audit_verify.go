@@ -44,8 +44,8 @@ is set, use --server to have a server verify the log.`
   postern audit verify --data-dir ./data
   postern audit verify --data-dir ./data --team installation --head 42:9f86d0…`
 	flags := command.Flags()
-	flags.String("data-dir", "", "verify the SQLite database in this directory (POSTERN_DATA_DIR)")
-	flags.String("database-url", "", "verify the PostgreSQL database at this URL (POSTERN_DATABASE_URL)")
+	flags.String("data-dir", "", "verify the logs in the SQLite database in this directory (POSTERN_DATA_DIR)")
+	flags.String("database-url", "", "verify the logs in the PostgreSQL database at this URL (POSTERN_DATABASE_URL)")
 	terminal.AddJSONFlag(command)
 	askServer := command.RunE
 	command.RunE = func(c *cobra.Command, args []string) error {

@@ -26,7 +26,7 @@ func newDemo(t terminal.Terminal) *cobra.Command {
 	return &cobra.Command{
 		Use:   "demo",
 		Short: "Run a short tour that creates, calls and exports a proxy",
-		Long: `Run a tour on a temporary database and free local ports. The tour starts an API, puts a
+		Long: `Run a tour with a temporary database on free local ports. The tour starts an API, puts a
 proxy in front of it, calls it with and without a key, exports the project as a zip and
 verifies the zip. Everything is removed afterward.`,
 		Args: terminal.Exactly(),

@@ -57,7 +57,7 @@ func run(ctx context.Context, args []string, t terminal.Terminal) int {
 func newRoot(t terminal.Terminal) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "postern",
-		Short:         "An API gateway that its customers can always leave",
+		Short:         "An API gateway that you can always leave",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Version:       version(),

@@ -106,7 +106,7 @@ var (
 		ID: "verify-audit", Method: http.MethodGet, Path: audit + "/verify", Permission: ReadAudit,
 		Summary: "Verify the audit log",
 		Command: "audit verify",
-		Doc: "Checks the hash of each of a team's entries against the previous entry. If you send the head from an " +
+		Doc: "Checks the hash of each entry in a team's log against the previous entry. If you send the head from an " +
 			"earlier verification, the operation also detects a log that was rewritten entirely. A team can run one " +
 			"verification at a time.",
 	}}

@@ -75,7 +75,7 @@ type TestedTarget struct {
 // OfferedCA is a certificate that an upstream sent and that its environment could trust as an authority.
 type OfferedCA struct {
 	Subject   string    `json:"subject" example:"CN=Example internal CA"`
-	SHA256    string    `json:"sha256" doc:"SHA-256 fingerprint, hexadecimal"`
+	SHA256    string    `json:"sha256" doc:"SHA-256 fingerprint, in hexadecimal"`
 	ExpiresAt time.Time `json:"expires_at"`
 	PEM       string    `json:"pem" doc:"The certificate in PEM"`
 }

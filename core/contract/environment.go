@@ -93,7 +93,7 @@ var (
 	GetEnvironment = &Op[EnvironmentPath, Environment]{Operation{
 		ID: "get-environment", Method: http.MethodGet, Path: environment, Summary: "Get an environment",
 		Command: "environments show PROJECT VERSION ENVIRONMENT", Permission: ReadProjects,
-		Doc: "Returns the gateway URL, the target and the settings of the upstream.",
+		Doc: "Returns the gateway URL, the target and the upstream settings.",
 	}}
 	UpdateEnvironment = &Op[EnvironmentUpdate, Environment]{Operation{
 		ID: "update-environment", Method: http.MethodPatch, Path: environment, Permission: UpdateProjects,

@@ -146,7 +146,7 @@ type GroupOwnerList struct {
 
 // NewGroupOwner is an app owner with its role in a group.
 type NewGroupOwner struct {
-	Owner string `json:"owner" doc:"Owner of keys, such as billing-service. Users are added as members instead"`
+	Owner string `json:"owner" doc:"Owner of keys, such as billing-service. Add users as members instead"`
 	Role  string `json:"role" enum:"member,admin" doc:"member or admin. Rules can require the admin role"`
 }
 
@@ -205,12 +205,12 @@ var (
 		Command: "groups update GROUP",
 		Example: "groups update grp_… --name owners",
 		Doc: "Changes only the fields you send. Rules refer to groups by name, so rules that require the old name no " +
-			"longer match anyone.",
+			"longer allow anyone.",
 	}}
 	DeleteGroup = &Op[GroupPath, None]{Operation{
 		ID: "delete-group", Deletes: "group", Method: http.MethodDelete, Path: group, Status: http.StatusNoContent,
 		Summary: "Delete a group", Command: "groups delete GROUP", Permission: UpdateUsers,
-		Doc: "Its members remain users of the tenant. Rules that require the group no longer match anyone.",
+		Doc: "Its members remain users of the tenant. Rules that require the group no longer allow anyone.",
 	}}
 	ListGroupMembers = &Op[GroupMemberList, List[GroupMember]]{Operation{
 		ID: "list-group-members", Method: http.MethodGet, Path: group + "/members", Permission: ReadUsers,

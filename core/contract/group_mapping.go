@@ -5,7 +5,7 @@ import "net/http"
 // GroupMapping is a rule by which a claim of a provider puts the users who sign in with it into a group. Users leave
 // the group when they sign in and no rule matches any more.
 type GroupMapping struct {
-	Claim string `json:"claim" doc:"Path to the claim, such as realm_access.roles. To escape a dot in a name, write \\. (not needed in URLs). For github: organizations, organization_ids, teams or team_ids"`
+	Claim string `json:"claim" doc:"Path to the claim, such as realm_access.roles. To escape a dot in a name, write \\. (not needed in URLs). For GitHub: organizations, organization_ids, teams or team_ids"`
 	Value string `json:"value" doc:"Value of the claim, case-sensitive. If the claim is a list, at least one item must match"`
 	Match string `json:"match,omitempty" enum:"exact,prefix" doc:"exact or prefix. Defaults to exact"`
 	Group string `json:"group" doc:"Name or ID of a group in the app client's tenant. Responses contain the ID"`

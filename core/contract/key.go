@@ -32,7 +32,7 @@ type KeyRecord struct {
 	Environment  *string    `json:"environment" doc:"Environment that the key is valid for; null for all"`
 	State        string     `json:"state" enum:"active,frozen,revoked,expired"`
 	Limits       *Limits    `json:"limits" doc:"The key's own limits, as calls per window; null to use the key type's limits"`
-	AllowedCIDRs []string   `json:"allowed_cidrs" doc:"Address ranges that the key can be used from. Empty allows any address"`
+	AllowedCIDRs []string   `json:"allowed_cidrs" doc:"Address ranges that the key can be used from. An empty list allows any address"`
 	ExpiresAt    *time.Time `json:"expires_at"`
 	GraceEndsAt  *time.Time `json:"grace_ends_at" doc:"When the previous secret expires; null if there is no valid previous secret"`
 	KeyDetails
@@ -355,7 +355,7 @@ var (
 	CheckKey = &Op[KeyCheck, KeyMatch]{Operation{
 		ID: "check-key", Method: http.MethodPost, Path: keys + "/check", Summary: "Check whether a key exists",
 		Command: "keys check PROJECT", Example: "keys check shop", Permission: ChangeKeys,
-		Doc: "Checks whether a caller's key matches a key of the project, for example one whose hash you imported. " +
+		Doc: "Compares a caller's key with the project's keys, including those whose hashes you imported. " +
 			"You can check up to 10 keys per minute. The key isn't written to the audit log.",
 	}}
 )

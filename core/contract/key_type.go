@@ -22,7 +22,7 @@ type KeyTypeRecord struct {
 	Name      string   `json:"name" audit:"-"`
 	Scopes    []string `json:"scopes"`
 	ExpiresIn int64    `json:"expires_in,omitempty" doc:"Default lifetime of keys of this type, in seconds. Absent if unlimited"`
-	Limits    Limits   `json:"limits" doc:"Limits of keys that don't have their own"`
+	Limits    Limits   `json:"limits" doc:"Limits for keys that don't have their own"`
 	BuiltIn   bool     `json:"built_in"`
 }
 
@@ -32,9 +32,9 @@ func (t KeyType) Tag() string { return t.ETag }
 // NewKeyType is a key type to be created.
 type NewKeyType struct {
 	Name      string   `json:"name" slug:"true"`
-	Scopes    []string `json:"scopes" flag:",list" doc:"Scopes of keys of this type, such as read or orders:*. * grants all scopes"`
+	Scopes    []string `json:"scopes" flag:",list" doc:"Scopes of keys of this type, such as read or orders:*. Use * for all scopes"`
 	ExpiresIn int64    `json:"expires_in,omitempty" flag:"expires,duration" doc:"Default lifetime of keys of this type, in seconds"`
-	Limits    Limits   `json:"limits,omitzero" doc:"Limits of keys that don't have their own"`
+	Limits    Limits   `json:"limits,omitzero" doc:"Limits for keys that don't have their own"`
 }
 
 // KeyTypeCreation is a request for a new key type.
@@ -47,7 +47,7 @@ type KeyTypeCreation struct {
 type KeyTypeChange struct {
 	Scopes    *[]string        `json:"scopes,omitempty" flag:",list" doc:"Scopes of keys of this type. Replaces the existing list"`
 	ExpiresIn Optional[int64]  `json:"expires_in,omitzero" flag:"expires,duration,never" doc:"Lifetime of new keys, in seconds. Use null for an unlimited lifetime"`
-	Limits    Optional[Limits] `json:"limits,omitzero" flag:",,none" doc:"Limits of keys that don't have their own. Replaces the existing limits. Use null for no limits"`
+	Limits    Optional[Limits] `json:"limits,omitzero" flag:",,none" doc:"Limits for keys that don't have their own. Replaces the existing limits. Use null for no limits"`
 }
 
 // KeyTypeUpdate is a request to change a key type.

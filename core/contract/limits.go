@@ -24,7 +24,7 @@ type ProjectLimits struct {
 
 // ProjectLimitsChange replaces limits of a project; nil leaves a member unchanged.
 type ProjectLimitsChange struct {
-	Key     *Limits `json:"key,omitempty" flag:"key-limits" doc:"Limits for each key, unless the key or its type sets its own. Use {} for no limits"`
+	Key     *Limits `json:"key,omitempty" flag:"key-limits" doc:"Limits for each key. A key or its type can override them. Use {} for no limits"`
 	Owner   *Limits `json:"owner,omitempty" flag:"owner-limits" doc:"Limits for each owner, across all keys. Use {} for no limits"`
 	IP      *Limits `json:"ip,omitempty" flag:"ip-limits" doc:"Limits for each client IP address. Use {} for no limits"`
 	Project *Limits `json:"project,omitempty" flag:"project-limits" doc:"Limits for all calls to the project combined. Use {} for no limits"`

@@ -64,7 +64,7 @@ func switchValue(text []byte) string {
 // OpenAPISettings say what the gateway does with the OpenAPI document of a version.
 type OpenAPISettings struct {
 	Validation  Validation  `json:"validation" enum:"off,report,enforce" doc:"Request validation. report counts and forwards requests that don't match; enforce refuses them with 422"`
-	Publication Publication `json:"publication" enum:"off,callers,public" doc:"Who can read openapi.json at each environment's URL. callers means every caller that Access allows; public means everyone"`
+	Publication Publication `json:"publication" enum:"off,callers,public" doc:"Who can read openapi.json at each environment's URL. callers means every caller that the access settings allow; public means everyone"`
 }
 
 // SavedOpenAPISettings are the current OpenAPISettings.

@@ -64,7 +64,7 @@ type ProjectList struct {
 type ProjectChange struct {
 	DisplayName   *string             `json:"display_name,omitempty" doc:"Display name. If it's empty, the name is shown"`
 	FallbackOwner *string             `json:"fallback_owner,omitempty" doc:"Owner to assign to calls without a key if keyless is owner_fallback"`
-	Product       Optional[string]    `json:"product,omitzero" doc:"Name of a product of the team. Use null for none. The old product's keys stop working in the project, except keys that were created in it"`
+	Product       Optional[string]    `json:"product,omitzero" doc:"Name of a product of the team. Use null for none. The old product's keys stop working in the project, except keys that were created there"`
 	Limits        ProjectLimitsChange `json:"limits,omitzero" flag:",each" doc:"New limits, for each kind of limit. Fields that you leave out don't change"`
 }
 
@@ -155,15 +155,15 @@ var (
 		Example: "projects update shop --key-limits minute=100 --project-limits day=100000 --product store",
 		Doc: "Changes only the fields you send. Limits that you send for key, owner, ip or project replace the " +
 			"existing limits of that kind. If you remove a project from its product, the product's keys stop working " +
-			"in the project, except keys that were created in it.",
+			"in the project, except keys that were created there.",
 	}}
 	DeleteProject = &Op[ProjectRemoval, Project]{Operation{
 		ID: "delete-project", Deletes: "project", Method: http.MethodDelete, Path: project, Permission: DeleteProjects,
 		Summary: "Move a project to the trash, or delete it permanently", Command: "projects delete PROJECT",
 		Example: "projects delete shop",
 		Doc: "Calls immediately get 410 deleted, and all keys stop working. You can export or restore the project " +
-			"for 30 days. After that, it is permanently deleted. With now, it is permanently deleted immediately, " +
-			"which only owners can do.",
+			"for 30 days. After that, it is permanently deleted. With now, it is permanently deleted immediately. " +
+			"Only owners can do this.",
 	}}
 	GetProjectDeletion = &Op[ProjectPath, ProjectDeletion]{Operation{
 		ID: "get-project-deletion", Method: http.MethodGet, Path: project + "/deletion", Permission: ReadProjects,

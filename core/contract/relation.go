@@ -90,7 +90,7 @@ var (
 		ID: "remove-relations", Method: http.MethodDelete, Path: relations, Permission: UpdateProjects,
 		Summary: "Remove relations by user, object or both", Command: "relations remove PROJECT",
 		Example: "relations remove shop --object order:42",
-		Doc:     "Starting with the next call, calls that require a removed relation are refused.",
+		Doc:     "Subsequent calls that require a removed relation are refused.",
 	}}
 )
 

@@ -43,7 +43,7 @@ type Request struct {
 
 // RequestFilter selects calls. Empty members select all.
 type RequestFilter struct {
-	Status string `query:"status" doc:"Only calls with this status, such as 404, or class, such as 4xx"`
+	Status string `query:"status" doc:"Only calls with this status (such as 404) or class (such as 4xx)"`
 	Owner  string `query:"owner" doc:"Only calls of this owner"`
 	Path   string `query:"path" doc:"Only calls whose path contains this text"`
 	Code   string `query:"code" doc:"Only calls that the gateway answered with this error code"`
@@ -95,7 +95,7 @@ var (
 		ID: "list-requests", Method: http.MethodGet, Path: project + "/requests", Permission: ReadUsage,
 		Summary: "List or stream requests", Command: "requests list PROJECT",
 		Example: "requests list shop --status 4xx --path /orders",
-		Doc: "Lists approximately the last 1,000 requests that the responding replica received. With Accept: " +
+		Doc: "Lists approximately the project's last 1,000 requests to the responding replica. With Accept: " +
 			"text/event-stream, the response is a stream with one event per request. To resume, send the last " +
 			"event's id as Last-Event-ID. An event named missed contains the number of requests that are no longer " +
 			"in the log. The stream ends after ten minutes at most. Reconnect to continue.",
@@ -104,8 +104,8 @@ var (
 		ID: "get-request", Method: http.MethodGet, Path: project + "/requests/{request}", Permission: ReadUsage,
 		Summary: "Get a request",
 		Command: "requests show PROJECT REQUEST",
-		Doc: "Returns the result of each step in the gateway, and the headers that told the upstream about the " +
-			"caller. Returns 404 if newer requests have replaced this one in the log, or if it is in another " +
+		Doc: "Returns the result of each step in the gateway, and the headers that identified the caller to the " +
+			"upstream. Returns 404 if newer requests have replaced this one in the log, or if it is in another " +
 			"server's log.",
 	}}
 )

@@ -75,12 +75,12 @@ type Rule struct {
 	Path    string   `json:"path" flag:"-" doc:"Path below the environment's URL. A name in braces matches a segment or part of one. ** at the end matches everything below" example:"/orders/{id}"`
 	Scopes  []string `json:"scopes,omitempty" flag:"scope" doc:"Scopes that the caller must have. All of them are required. The caller's own scopes can contain *, as in orders:*"`
 	Groups  []string `json:"groups,omitempty" flag:"group" doc:"Names of groups. The caller must be in one of them, directly or through a nested group"`
-	Role    string   `json:"role,omitempty" enum:"member,admin" doc:"Role that the caller must have in that group. Defaults to any"`
+	Role    string   `json:"role,omitempty" enum:"member,admin" doc:"Role that the caller must have in the group. Defaults to any"`
 	Mode    RuleMode `json:"mode,omitempty" enum:"off,shadow,enforce" doc:"Mode of the rule. Defaults to the mode of the version's rules"`
 
 	// Objects, whose names in braces are parameters of Path; see policy.CheckObject.
 	Owner    string `json:"owner,omitempty" minLength:"1" doc:"Object that the caller must own. Names in braces are path parameters" example:"order:{id}"`
-	Remember string `json:"remember,omitempty" minLength:"1" doc:"Object that the caller owns after a 2xx response to POST or PUT. A path into the JSON of the response begins with the word response and a dot, as in {response.id}" example:"order:{response.id}"`
+	Remember string `json:"remember,omitempty" minLength:"1" doc:"Object that the caller owns after a 2xx response to POST or PUT. A path into the JSON response begins with the word response and a dot, as in {response.id}" example:"order:{response.id}"`
 	Forget   string `json:"forget,omitempty" minLength:"1" doc:"Object that no longer has an owner after a 2xx response to DELETE or POST" example:"order:{id}"`
 }
 

@@ -97,7 +97,7 @@ type SigningPublicKey struct {
 
 // SigningRotation says when a new key signs, and how long the keys before it stay published after that.
 type SigningRotation struct {
-	SignsInSeconds *int64 `json:"signs_in_seconds,omitempty" flag:"signs-in,duration" doc:"Time until the new key starts signing, in seconds, up to 30 days. 0 also replaces a pending key. Defaults to 1 hour"`
+	SignsInSeconds *int64 `json:"signs_in_seconds,omitempty" flag:"signs-in,duration" doc:"Time until the new key starts signing, in seconds, up to 30 days. Use 0 to start immediately and replace any pending key. Defaults to 1 hour"`
 	GraceSeconds   *int64 `json:"grace_seconds,omitempty" flag:"grace,duration" doc:"How long the previous keys stay published after the new key starts signing, in seconds, up to 30 days. Defaults to 1 day"`
 }
 

@@ -22,7 +22,7 @@ type UpstreamChecks struct {
 
 // UpstreamBreaker stops calls to a target that keeps failing.
 type UpstreamBreaker struct {
-	Failures *int `json:"failures,omitempty" flag:"breaker-failures" doc:"Number of failed calls to a target within the window after which calls to it are stopped, up to 1,000. Use 0 for no breaker. Defaults to 0"`
+	Failures *int `json:"failures,omitempty" flag:"breaker-failures" doc:"Calls to a target are stopped after this many failed calls within the window, up to 1,000. Use 0 for no breaker. Defaults to 0"`
 	WindowMS *int `json:"window_ms,omitempty" flag:"breaker-window,milliseconds" doc:"Time window in which failures are counted, in milliseconds, up to 1 hour. Defaults to 10 seconds"`
 	OpenMS   *int `json:"open_ms,omitempty" flag:"breaker-open,milliseconds" doc:"How long calls to the target are stopped before one is let through to test it, in milliseconds, up to 1 hour. Defaults to 10 seconds"`
 }

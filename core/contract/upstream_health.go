@@ -10,7 +10,7 @@ type UpstreamTargetHealth struct {
 	Version     string `json:"version" doc:"Name of the version"`
 	Environment string `json:"environment" doc:"Name of the environment"`
 	URL         string `json:"url" doc:"URL that calls are forwarded to"`
-	Weight      int    `json:"weight" doc:"Share of the calls, compared to the weights of the other targets"`
+	Weight      int    `json:"weight" doc:"Share of the calls, relative to the weights of the other targets"`
 
 	Health string     `json:"health" enum:"healthy,unhealthy,open,not_checked,unknown" doc:"open: a breaker stops calls to the target. not_checked: the environment has one target, without active checks or a breaker. unknown: no gateway has reported yet"`
 	Since  *time.Time `json:"since" doc:"When the target became healthy or unhealthy; null if it was never unhealthy or if the time is unknown"`

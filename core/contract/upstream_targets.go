@@ -17,7 +17,7 @@ type UpstreamTargets struct {
 // UpstreamTarget is one of several targets.
 type UpstreamTarget struct {
 	URL    string `json:"url" doc:"http or https URL that calls are forwarded to"`
-	Weight *int   `json:"weight,omitempty" doc:"Share of the calls, compared to the weights of the other targets: 0 to 65,535. A target with weight 0 gets no new calls. Defaults to 1"`
+	Weight *int   `json:"weight,omitempty" doc:"Share of the calls, relative to the weights of the other targets: 0 to 65,535. A target with weight 0 gets no new calls. Defaults to 1"`
 }
 
 // Limits on the targets of an environment.

@@ -32,7 +32,7 @@ const (
 // UsageQuery is a request for sums of the calls of a project.
 type UsageQuery struct {
 	ProjectPath
-	GroupBy []string  `query:"group_by,explode" flag:",list" enum:"hour,day,environment,owner,key,route,status_class,tenant" doc:"Dimensions to group by. A request can cover at most 366 days and 10,000 groups"`
+	GroupBy []string  `query:"group_by,explode" flag:",list" enum:"hour,day,environment,owner,key,route,status_class,tenant" doc:"Dimensions to group by. A report can cover at most 366 days and 10,000 groups"`
 	From    time.Time `query:"from" flag:"from,past" doc:"Start of the period (RFC 3339), rounded down to the hour. Defaults to 24 hours before the end"`
 	To      time.Time `query:"to" flag:"to,past" doc:"End of the period (RFC 3339), rounded up to the hour. Defaults to now"`
 

@@ -83,7 +83,7 @@ type UserList struct {
 	Page
 	State string `query:"state" enum:"active,frozen,invited" doc:"Only users in this state"`
 	Email string `query:"email" doc:"Only users with exactly this email address"`
-	Text  string `query:"q" flag:"search" doc:"Part of the email address, name or user name"`
+	Text  string `query:"q" flag:"search" doc:"Text to find in the email address, name or user name, ignoring case"`
 	Group string `query:"group" doc:"Only direct members of the group with this ID"`
 	Sort  string `query:"sort" enum:"name,-name,state,-state,last_login,-last_login,created,-created" doc:"Sort order. A leading - means descending. Defaults to -created"`
 }
@@ -94,7 +94,7 @@ type ProjectUserList struct {
 	Page
 	Tenant string `query:"tenant" doc:"Only users of this tenant, by ID, or by name if the tenant belongs to a team"`
 	State  string `query:"state" enum:"active,frozen,invited" doc:"Only users in this state"`
-	Text   string `query:"q" flag:"search" doc:"Part of the email address, name or user name"`
+	Text   string `query:"q" flag:"search" doc:"Text to find in the email address, name or user name, ignoring case"`
 	Sort   string `query:"sort" enum:"name,-name,state,-state,last_login,-last_login,created,-created" doc:"Sort order. A leading - means descending. Defaults to -created"`
 }
 

@@ -152,8 +152,7 @@ var (
 		Summary: "Create a webhook", Command: "webhooks create URL", Permission: ChangeWebhooks,
 		Example: "webhooks create https://hooks.example.com/postern --event key.created --event key.revoked",
 		Doc: "Postern sends the team's events to the URL in POST requests, signed according to Standard Webhooks. " +
-			"The " +
-			"response includes the signing secret, which is shown only once.",
+			"The response includes the signing secret, which is shown only once.",
 	}}
 	GetWebhook = &Op[WebhookPath, Webhook]{Operation{
 		ID: "get-webhook", Method: http.MethodGet, Path: webhook, Summary: "Get a webhook", Permission: ReadWebhooks,
@@ -199,7 +198,7 @@ var (
 	Redeliver = &Op[DeliveryPath, Delivery]{Operation{
 		ID: "redeliver", Method: http.MethodPost, Path: delivery + "/redeliver", Summary: "Send an event again",
 		Command: "webhooks redeliver WEBHOOK DELIVERY", Permission: ChangeWebhooks,
-		Doc: "Queues the event again with the same webhook-id, so the receiver can detect duplicates.",
+		Doc: "Queues the event with the same webhook-id, so the receiver can detect duplicates.",
 	}}
 )
 

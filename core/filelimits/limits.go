@@ -330,7 +330,7 @@ var (
 	}
 	KongEntityValues = &Limit{
 		File: kong, Name: "values in an entity", Most: 5_000, Amount: "5,000",
-		Reason: "Plans compare the values with each other. Nested entities don't count.",
+		Reason: "The plan compares the values with each other. Nested entities don't count.",
 		Says:   "has more than 5,000 values",
 		Fix:    "Split it, or remove values from it.",
 	}

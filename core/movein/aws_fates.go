@@ -173,7 +173,7 @@ var awsFates = map[string]fate{
 	},
 	"operation.overlap": {
 		skipped,
-		"Another operation whose path begins in the same way has a different target. Postern can't distinguish calls " +
+		"Another operation whose path begins the same way has a different target. Postern can't distinguish calls " +
 			"to the two operations.",
 		"Use the same target for both operations.",
 	},

@@ -65,7 +65,7 @@ var (
 		Name: "references in a chain", Most: 16, Amount: "16",
 		Reason: "A chain of references is followed each time it is read.",
 		Says:   "a chain has more than 16 references, or references form a cycle",
-		Fix:    "Refer to the schema itself.",
+		Fix:    "Refer directly to the schema.",
 	}
 	PatternParts = &Limit{
 		Name: "parts of a pattern", Most: 10_000, Amount: "10,000",

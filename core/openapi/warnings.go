@@ -45,8 +45,8 @@ var (
 	}
 	flawAlike = &flaw{
 		"openapi_alike",
-		"A path differs from another path only in parameter names. Calls can match either path, and only the other " +
-			"path is listed",
+		"A path differs from another path only in parameter names. The gateway can't tell them apart, so only the " +
+			"other path is listed",
 	}
 	flawParameterTwice = &flaw{"openapi_parameter_twice", "A parameter appears twice with the same description"}
 	flawSecurity       = &flaw{

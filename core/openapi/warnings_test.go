@@ -109,8 +109,8 @@ func TestParse_warnings(t *testing.T) {
 			"openapi_parameter_twice: A parameter appears twice with the same description: GET /a: query p.",
 		}},
 		"a route twice": {head + `"paths":{"/a/{id}":{"get":{}},"/a/{key}":{"get":{}}}}`, []string{
-			"openapi_alike: A path differs from another path only in parameter names. Calls can match either path, " +
-				"and only the other path is listed: GET /a/{key} is /a/{id}.",
+			"openapi_alike: A path differs from another path only in parameter names. The gateway can't tell them " +
+				"apart, so only the other path is listed: GET /a/{key} is /a/{id}.",
 		}},
 		"names of a path": {head + `"paths":{"/a/{id}":{"get":{}},"/a/{key}":{"delete":{}}}}`, nil},
 		"what is not read": {

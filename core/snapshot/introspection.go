@@ -36,7 +36,7 @@ func ParseIntrospection(line string) (Introspection, error) {
 		at := places[name]
 		if at == nil || value == "" || *at != "" {
 			return Introspection{}, errors.New("use only client=ID, iss=ISSUER, aud=AUDIENCE and " +
-				"method=client_secret_post after the endpoint, each once, not " + name)
+				"method=client_secret_post after the endpoint, at most once each, not " + name)
 		}
 		*at = value
 	}

@@ -26,8 +26,8 @@ func ParseTokenIssuer(line string) (TokenIssuer, error) {
 		case name == "tenant" && value != "" && out.Tenant == "":
 			out.Tenant = value
 		default:
-			return TokenIssuer{}, errors.New("use only jwks=URL and tenant=NAME after the issuer and audience, each " +
-				"once, not " + word)
+			return TokenIssuer{}, errors.New("use only jwks=URL and tenant=NAME after the issuer and audience, at " +
+				"most once each, not " + word)
 		}
 	}
 	return out, nil

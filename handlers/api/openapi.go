@@ -27,7 +27,7 @@ var SetFrameworks = sync.OnceFunc(func() {
 // description, and runs the middleware of every operation.
 func (h *Handler) newAPI(r *gin.Engine) huma.API {
 	c := huma.DefaultConfig("Postern", h.Version)
-	c.Info.Description = "An API gateway that its customers can always leave."
+	c.Info.Description = "An API gateway that you can always leave."
 	c.Info.License = &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"}
 	c.Servers = []*huma.Server{{URL: h.Web.Config.PublicURL}}
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "/openapi", "", ""

@@ -78,8 +78,8 @@ func (h *Handler) mayCreate(ctx context.Context, token string) error {
 			return nil
 		}
 		return fault.New(fault.Unauthenticated, "anonymous_token_required",
-			"This installation requires a token to create a proxy without an account. Send it as "+
-				"Postern-Anonymous-Token, or %s", signIn)
+			"This installation requires a token to create a proxy without an account. Send it in the "+
+				"Postern-Anonymous-Token header, or %s", signIn)
 	}
 	if !p.Anonymous() {
 		return fault.New(fault.Forbidden, "not_allowed", "You can't create a proxy with a workspace key on this "+

@@ -39,7 +39,7 @@ func (s *Server) idempotentForm(page Handler, demand bool) Handler {
 		if session == "" || subtle.ConstantTimeCompare([]byte(nonce), []byte(want)) != 1 {
 			return web.Answer{}, fault.New(
 				fault.Invalid, "form_outdated",
-				"You opened this form before you signed in, or the page has changed since then.",
+				"You opened this form before you signed in, or the page has changed since you opened it.",
 			)
 		}
 		attempt, kept, err := s.beginForm(v, formRequest(v, session))

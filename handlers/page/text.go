@@ -171,7 +171,7 @@ func EndOfDay(s string) (*time.Time, error) {
 	begins, err := time.Parse(time.DateOnly, s)
 	if err != nil {
 		return nil, fault.InvalidField("/expires_at", "invalid_expiry", "Enter a date such as 2030-12-31, or leave "+
-			"it empty.")
+			"the field empty.")
 	}
 	ends := begins.Add(24*time.Hour - time.Second)
 	return &ends, nil

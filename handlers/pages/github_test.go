@@ -140,7 +140,7 @@ func TestGitHubCallback_unverifiedEmail(t *testing.T) {
 		"no code":      {nil, func(q url.Values) { q.Del("code") }, 401, "failed. Try again"},
 		"the person said no": {
 			nil, func(q url.Values) { q.Del("code"); q.Set("error", "access_denied") }, 401,
-			"You didn't sign in with GitHub",
+			"You didn't finish signing in with GitHub",
 		},
 		"another error": {
 			nil, func(q url.Values) { q.Del("code"); q.Set("error", "redirect_uri_mismatch") }, 401,

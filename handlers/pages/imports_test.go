@@ -102,7 +102,7 @@ func TestImportForm_unknownFields(t *testing.T) {
 	late := strings.TrimSuffix(body, "--\r\n") + "\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\nlate\r\n--" +
 		boundary + "--\r\n"
 	s.Do(http.MethodPost, "/imports/preview", late, []string{"Content-Type", kind}).Shows(400, "Import a project").
-		Says("#import-zip-error", "more fields after the zip")
+		Says("#import-zip-error", "extra fields after the zip")
 	sendZip(t, s, "/imports/preview", "copy", zip, "names", "x").Shows(400, "Import a project").
 		Says("#import-zip-error", "a field is unknown")
 	sendZip(t, s, "/imports/preview", "copy", zip, "name", "other").Shows(400, "Import a project").

@@ -110,7 +110,7 @@ func TestKeyImport_refused(t *testing.T) {
 	late := strings.TrimSuffix(body, "--\r\n") +
 		"\r\nContent-Disposition: form-data; name=\"update\"\r\n\r\ntrue\r\n--" + boundary + "--\r\n"
 	s.Do(http.MethodPost, keyImportPage, late, []string{"Content-Type", kind}).Shows(400, "Import keys").
-		Says("#key-import [role=alert]", "more fields after the file")
+		Says("#key-import [role=alert]", "extra fields after the file")
 	s.Post("/projects/shop/keys/check", "secret", oldKey).Says("#key-check", "No match")
 }
 

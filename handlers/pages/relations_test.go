@@ -107,7 +107,7 @@ func TestRelations_import(t *testing.T) {
 		Says("form[enctype] [role=alert]", "Choose a file")
 	const three = `{"user": "eve", "object": "order:3"}`
 	sendRelations(t, s, three, "tenant", "acme").Shows(422, "Object owners").
-		Says("form[enctype] [role=alert]", "more fields after the file")
+		Says("form[enctype] [role=alert]", "extra fields after the file")
 	lacks(t, s.Get(relationsPage), "eve")
 	sendRelations(t, s, strings.Repeat(one+"\n", 180_000)).Shows(422, "Object owners").
 		Says("form[enctype] [role=alert]", "larger than 5 MB")

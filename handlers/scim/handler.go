@@ -244,5 +244,5 @@ func (p *provisioner) checkTenant(tenant string) error {
 	if tenant == p.tenant {
 		return nil
 	}
-	return fault.New(fault.NotFound, "not_found", "Not found, or you don't have access to it.")
+	return fault.New(fault.NotFound, "not_found", "This doesn't exist, or you don't have access to it.")
 }

@@ -23,7 +23,7 @@ func accessLogSettings() []setting {
 		{
 			"access-log",
 			accessLogOff,
-			"access log of the gateway, one line of JSON per call: off, sampled (one in --access-log-sample calls, " +
+			"gateway access log, with one line of JSON per call: off, sampled (one in --access-log-sample calls, " +
 				"and all calls with a status of 500 or above) or full",
 			func(c *Config, v string) error {
 				switch v {
@@ -37,7 +37,7 @@ func accessLogSettings() []setting {
 		{
 			"access-log-sample",
 			"100",
-			"with --access-log sampled, one call in this many is logged",
+			"with --access-log sampled, one in this many calls is logged",
 			number(func(c *Config) *int { return &c.AccessLog.sample }),
 		},
 		{

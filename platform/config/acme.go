@@ -20,8 +20,8 @@ func acmeSettings() []setting {
 		{
 			"acme-directory",
 			"",
-			"https URL of an ACME server's directory, such as https://acme-v02.api.letsencrypt.org/directory, to " +
-				"obtain certificates for verified custom domains; requires --gateway-tls-cert and " +
+			"https URL of an ACME server's directory, such as https://acme-v02.api.letsencrypt.org/directory, used " +
+				"to obtain certificates for verified custom domains; requires --gateway-tls-cert and " +
 				"--acme-accept-terms; empty means off",
 			text(func(c *Config) *string { return &c.ACME.Directory }),
 		},

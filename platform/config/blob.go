@@ -93,7 +93,7 @@ func blobBucket(u *url.URL) (Bucket, error) {
 	}
 	for name, values := range q {
 		if !slices.Contains(bucketParameters, name) || len(values) != 1 {
-			return Bucket{}, fmt.Errorf("an s3 URL can have only the parameters %s, each once",
+			return Bucket{}, fmt.Errorf("an s3 URL can have only the parameters %s, at most once each",
 				strings.Join(bucketParameters, ", "))
 		}
 	}

@@ -71,7 +71,7 @@ func TestBlobURL_refused(t *testing.T) {
 		"s3://zips/canary":                              "prefix=",
 		"s3://zips?secret_access_key=canary":            "only the parameters region, endpoint",
 		"s3://zips?canary":                              "only the parameters region, endpoint",
-		"s3://zips?region=a&region=canary":              "each once",
+		"s3://zips?region=a&region=canary":              "at most once each",
 		"s3://zips?region=canary/":                      "region must be",
 		"s3://zips?prefix=/canary":                      "prefix must be",
 		"s3://zips?prefix=canary/../..":                 "prefix must be",

@@ -81,7 +81,7 @@ func databaseSettings() []setting {
 			"database-network-timeout",
 			"10s",
 			"how long data sent to or from PostgreSQL can stay unacknowledged before the connection is closed (TCP " +
-				"user timeout; keep-alive probes are based on it too)",
+				"user timeout; keep-alive probes also depend on it)",
 			databaseTimeout(func(d *Database) *time.Duration { return &d.NetworkTimeout }),
 		},
 	}

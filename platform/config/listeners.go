@@ -31,13 +31,13 @@ func addressSettings() []setting {
 		{
 			"public-url",
 			"",
-			"URL that browsers use for the control plane; empty means --control-addr",
+			"URL that browsers use for the control plane; empty means a URL based on --control-addr",
 			text(func(c *Config) *string { return &c.PublicURL }),
 		},
 		{
 			"gateway-url",
 			"",
-			"URL that callers use for the gateway; empty means --gateway-domain and the gateway's port",
+			"URL that callers use for the gateway; empty means a URL based on --gateway-domain and the gateway's port",
 			text(func(c *Config) *string { return &c.GatewayURL }),
 		},
 		{
@@ -118,7 +118,7 @@ func limitSettings() []setting {
 		{
 			"gateway-max-connections",
 			"16384",
-			"maximum number of simultaneous connections from callers; capped at three-eighths of the process's file " +
+			"maximum number of simultaneous connections from callers; at most three-eighths of the limit on file " +
 				"descriptors",
 			number(func(c *Config) *int { return &c.MaxConns }),
 		},
@@ -172,7 +172,7 @@ func limitSettings() []setting {
 		{
 			"control-max-connections",
 			"1024",
-			"maximum number of simultaneous connections to the control plane; capped at an eighth of the process's " +
+			"maximum number of simultaneous connections to the control plane; at most an eighth of the limit on " +
 				"file descriptors",
 			number(func(c *Config) *int { return &c.ControlMaxConns }),
 		},

@@ -37,9 +37,9 @@ func mailSettings() []setting {
 		{
 			"smtp-url",
 			"",
-			"SMTP server for emails such as password resets and invitations, for example " +
+			"URL of the SMTP server for emails such as password resets and invitations, for example " +
 				"smtps://user:password@mail.example.com (TLS) or smtp://mail.example.com:587 (STARTTLS, required " +
-				"except on this machine); empty means no email",
+				"unless the SMTP server is on this machine); empty means no email",
 			secret(func(c *Config) *Secret { return &c.Mail.URL }),
 		},
 		{

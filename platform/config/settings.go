@@ -96,7 +96,7 @@ func generalSettings() []setting {
 		{
 			"egress-allow",
 			"",
-			"comma-separated private CIDRs that Postern can connect to, on every port",
+			"comma-separated private CIDRs that Postern can connect to, on any port",
 			networks(func(c *Config) *[]netip.Prefix { return &c.EgressAllow }),
 		},
 		{
@@ -129,7 +129,7 @@ func generalSettings() []setting {
 		{
 			"log-level",
 			"info",
-			"debug, info, warn or error",
+			"minimum log level: debug, info, warn or error",
 			func(c *Config, v string) error {
 				if err := c.LogLevel.UnmarshalText([]byte(v)); err != nil {
 					return fmt.Errorf("must be debug, info, warn or error, not %q", v)
@@ -140,7 +140,7 @@ func generalSettings() []setting {
 		{
 			"log-format",
 			"text",
-			"text or json",
+			"log format: text or json",
 			assignLogFormat,
 		},
 	}

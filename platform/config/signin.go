@@ -53,7 +53,7 @@ func signInSettings() []setting {
 		{
 			"signin-oidc-issuer",
 			"",
-			"OpenID Connect issuer that people can sign in with, such as https://id.example.com; its " +
+			"OpenID Connect issuer that people can sign in with, such as https://id.example.com; the client's " +
 				"redirect URI is <public-url>/signin/oidc/callback",
 			text(func(c *Config) *string { return &c.SignIn.OIDC.Issuer }),
 		},
@@ -85,7 +85,7 @@ func signInSettings() []setting {
 		{
 			"signin-github-client-secret",
 			"",
-			"client secret of the app in --signin-github-client-id",
+			"client secret for --signin-github-client-id",
 			secret(func(c *Config) *Secret { return &c.SignIn.GitHub.ClientSecret }),
 		},
 		{

@@ -31,8 +31,8 @@ func stateSettings() []setting {
 		{
 			"redis-url",
 			"",
-			"redis:// or rediss:// (TLS) URL of the Redis server that holds the rate limit counters that replicas " +
-				"share; empty means that each replica counts on its own",
+			"redis:// or rediss:// (TLS) URL of the Redis server that holds the rate limit counters shared by " +
+				"replicas; empty means that each replica counts on its own",
 			secret(func(c *Config) *Secret { return &c.RedisURL }),
 		},
 		{

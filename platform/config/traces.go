@@ -51,7 +51,7 @@ func traceSettings() []setting {
 			"traces-endpoint",
 			"",
 			"http or https URL of an OpenTelemetry collector for traces (OTLP over HTTP), such as " +
-				"http://127.0.0.1:4318; /v1/traces is added; empty means no traces",
+				"http://127.0.0.1:4318; /v1/traces is appended; empty means no traces",
 			func(c *Config, v string) error { return c.Traces.setEndpoint(v) },
 		},
 		{

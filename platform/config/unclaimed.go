@@ -88,7 +88,7 @@ func unclaimedSettings() []setting {
 		{
 			"unclaimed-body-memory",
 			"8",
-			"maximum amount of --gateway-body-memory for the calls of one unclaimed workspace, in MB, while its " +
+			"maximum amount of --gateway-body-memory for calls to one unclaimed workspace's projects, in MB, if its " +
 				"limits are on",
 			number(func(c *Config) *int { return &c.UnclaimedBodyMemory }),
 		},

@@ -366,7 +366,7 @@ func Check(p Principal, team string, action Action) error {
 // NotFound returns the fault for objects that don't exist or that the caller may not see.
 func NotFound() error { return errNotFound }
 
-var errNotFound = fault.New(fault.NotFound, "not_found", "Not found, or you don't have access to it.")
+var errNotFound = fault.New(fault.NotFound, "not_found", "This doesn't exist, or you don't have access to it.")
 
 // OperatorsProject is Project for actions that only operators may perform, on projects of any team.
 func OperatorsProject(tx *models.Tx, p Principal, ref string, action Action) (models.Project, error) {

@@ -13,6 +13,6 @@ func CheckKeysMove(tx *models.Tx, from, project, into string) error {
 	if err != nil || taken == 0 {
 		return err
 	}
-	return fault.New(fault.Conflict, "keys_exist", "Some of these API keys (%d) have the same secret as a current or "+
-		"former key of the other team. Rotate them with a grace period of 0, or revoke them.", taken)
+	return fault.New(fault.Conflict, "keys_exist", "Some of these API keys (%d) have the same secrets as current or "+
+		"former keys of the other team. Rotate them with a grace period of 0, or revoke them.", taken)
 }

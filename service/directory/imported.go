@@ -37,7 +37,7 @@ func CheckImported(pointer string, d *snapshot.Directory) []fault.Field {
 				Pointer: at + "/name",
 				Code:    "invalid_name",
 				Detail: "Use 1 to 63 lowercase letters, digits, dots, hyphens or underscores. Start with a letter or " +
-					"digit. Use each name once.",
+					"digit. Use each name only once.",
 			})
 		}
 		names[g.Name] = true
@@ -188,7 +188,7 @@ func CheckImportedUser(pointer string, u *snapshot.User, clients map[string]bool
 	refuse(oneLine(u.Email, 254) && ascii.Lower(u.Email) == u.Email, "/email", "invalid_email",
 		"Use at most 254 bytes in lowercase.")
 	refuse(u.Profile == federation.ParseProfile(u.Profile).JSON(), "/profile", "invalid_profile",
-		"Use only claims of the OpenID Connect scope profile, except name, as exports write them. Use at most 8 KB.")
+		"Use only claims of the OpenID Connect profile scope, except name, as exports write them. Use at most 8 KB.")
 	refuse(len(checkText("", u.Name)) == 0, "/name", "invalid_text", "Use at most 200 characters on one line.")
 	refuse(len(checkText("", u.UserName)) == 0 && ascii.Lower(u.UserName) == u.UserName, "/user_name",
 		"invalid_text", "Use at most 200 characters on one line, in lowercase.")

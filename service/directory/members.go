@@ -261,7 +261,7 @@ func take(tx *models.Tx, group string, ids []string) error {
 // put adds users and groups to a group and returns their ids.
 func put(tx *models.Tx, row models.UserGroup, ids []string, now time.Time) ([]string, error) {
 	if len(ids) > maxMembers {
-		return nil, fault.InvalidField("/members", "too_many", "Use at most %s members at a time.",
+		return nil, fault.InvalidField("/members", "too_many", "Add at most %s members at a time.",
 			humanize.Comma(maxMembers))
 	}
 	users, groups := apart(ids)

@@ -184,8 +184,8 @@ func (w *work) ofLogin() (out []contract.LeftOut) {
 	if gone+len(w.project.EndedSessions)+len(w.project.GroupsLeft) > 0 {
 		out = append(out, contract.LeftOut{
 			Code: "refused_tokens",
-			Detail: "Ended sessions and deleted users aren't imported, because tokens from the old issuers aren't " +
-				"accepted here.",
+			Detail: "Records of ended sessions and deleted users aren't imported, because tokens from the old " +
+				"issuers aren't accepted here.",
 		})
 	}
 	return out

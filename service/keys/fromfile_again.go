@@ -78,7 +78,7 @@ func (b *batchOf) again(in *keyfile.Row, key models.APIKey, mark uint64, had pri
 		return nil
 	case !b.in.Update:
 		return refused("exists", where+", with different attributes. "+b.tighten(in, before, had, row, inFile)+
-			"To change it, import with update (--update), or leave the row out.")
+			"To change it, import with update (--update). Otherwise, leave the row out.")
 	case had.state == revoked:
 		return refused("exists", where+", and it is revoked. An import can't change that. Leave the row out.")
 	case !had.callable(b.now) && now.callable(b.now):
@@ -137,7 +137,8 @@ func (b *batchOf) tighten(in *keyfile.Row, key models.APIKey, had, row prior, in
 	}
 	b.seen[(&secretOf{b.project.TeamID, in.SHA256}).word()] = had
 	b.replace(in, key)
-	return "The stricter state and the earlier expiry of both rows apply, so the key is " + had.stateText(b.now) + ". "
+	return "The stricter state and the earlier expiry of the two rows apply, so the key is " +
+		had.stateText(b.now) + ". "
 }
 
 // updatedAt returns the index of an updated key; -1 if it isn't updated.

@@ -224,7 +224,7 @@ func (s *Service) otherUser(tx *models.Tx, attempt models.LoginAttempt) (Back, e
 	}
 	return s.backTo(attempt, url.Values{
 		"error":             {"login_required"},
-		"error_description": {"a different user signed in than the one in id_token_hint"},
+		"error_description": {"a user other than the one in id_token_hint signed in"},
 	}), nil
 }
 

@@ -58,8 +58,8 @@ var (
 	errScope = fault.New(fault.Malformed, "invalid_scope", "scope must only contain scopes that were granted at "+
 		"sign-in")
 	errNoScope = fault.New(fault.Malformed, "invalid_scope", "this application can't request any of these scopes")
-	errGrant   = fault.New(fault.Malformed, "invalid_grant", "the code or refresh token is wrong, has expired, was "+
-		"already used or belongs to another client, or code_verifier or redirect_uri doesn't match")
+	errGrant   = fault.New(fault.Malformed, "invalid_grant", "the code or refresh token is wrong, has expired, has "+
+		"already been used or belongs to another client, or code_verifier or redirect_uri doesn't match")
 	errRequest = fault.New(fault.Malformed, "invalid_request", "a parameter is missing or sent twice")
 )
 

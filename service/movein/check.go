@@ -255,8 +255,8 @@ func (c *checked) checkKeys(plan *movein.Plan) (wrong []fault.Field, err error) 
 				return nil, err
 			}
 			if strings.HasPrefix(owner.Name, "usr_") {
-				fields = append(fields, fault.Field{Pointer: "/owner", Code: "invalid_owner", Detail: "Owners that " +
-					"begin with usr_ are users of Postern. Rename the consumer in the file."})
+				fields = append(fields, fault.Field{Pointer: "/owner", Code: "invalid_owner", Detail: "Names that " +
+					"begin with usr_ are reserved for Postern's users. Rename the consumer in the file."})
 			}
 			for _, field := range fields {
 				wrong = append(wrong, fault.Field{

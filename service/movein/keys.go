@@ -189,4 +189,4 @@ const keptDetail = "It was changed here after the last import and differs from t
 
 // overwriteDo is what overwrites changes, in words for all who import: the page calls it “Overwrite changes”, the API
 // theirs, and the command line --theirs.
-const overwriteDo = "import the files again and overwrite changes (theirs)."
+const overwriteDo = "import the files again with the option to overwrite changes (theirs)."

@@ -257,7 +257,7 @@ func (w *writing) sameSource() error {
 	_, name, _ := strings.Cut(w.gateway, "/")
 	return fault.New(fault.Conflict, "other_source", "These files don't contain most of the projects from the "+
 		"earlier import %s, so they may be from another gateway. To import them separately, use another name. To "+
-		"continue, overwrite changes (theirs).", name)
+		"continue, use the option to overwrite changes (theirs).", name)
 }
 
 // find finds the project of a part that an earlier import created.

@@ -115,7 +115,7 @@ func (s *Service) RotateSigningKey(
 		if newest := c.keys[len(c.keys)-1]; newest.SignsFrom.After(c.now) {
 			if signsIn > 0 {
 				return fault.New(fault.Conflict, "rotation_pending", "The key %s will start signing at %s. Rotate "+
-					"again after that, or set signs_in_seconds to 0 to replace it now.", newest.ID,
+					"again after that, or set signs_in_seconds (--signs-in) to 0 to replace it now.", newest.ID,
 					newest.SignsFrom.UTC().Format(time.RFC3339))
 			}
 			if err := c.tx.DeleteCallSigningKey(newest); err != nil {

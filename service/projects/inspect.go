@@ -60,7 +60,7 @@ func (s *Service) InspectIntrospection(
 	if in == nil {
 		if in = keptIntrospection(version.RequestsAuth); in == nil {
 			return contract.Introspection{}, "", fault.InvalidField("/endpoint", "required",
-				"The version has no introspection endpoint. Send the endpoint to test.")
+				"The version has no introspection endpoint. Specify the endpoint to test.")
 		}
 	}
 	wrong := in.check("")

@@ -81,8 +81,8 @@ func (in *introspectionInput) check(at string) []fault.Field {
 	}
 	refuse(
 		in.method() != "", "/method", "invalid_method",
-		"Use client_secret_basic (or POST) to send the credentials as HTTP Basic, or client_secret_post to send them "+
-			"in the form. GET isn't supported, because it would put tokens into URLs, which are logged.",
+		"Use client_secret_basic (alias POST) to send the credentials as HTTP Basic, or client_secret_post to send "+
+			"them in the form. GET isn't supported, because it would put tokens into URLs, which are logged.",
 	)
 	refuse(
 		in.ClientID == "" || isAudience(in.ClientID), "/client_id", "invalid_client_id",

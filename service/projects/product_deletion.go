@@ -78,7 +78,7 @@ func checkDelete(p contract.Product, confirm string) error {
 	case confirm == "" && n > 0:
 		return fault.New(fault.Conflict, "product_in_use",
 			"The product still has %s: %s. Remove them from the product first, or send the request with ?confirm=%s "+
-				"to keep the projects and revoke the product's keys.",
+				"to delete the product and revoke its keys. The projects aren't deleted.",
 			countOf(int64(n), "project", "projects"), strings.Join(p.Projects, ", "), p.Name)
 	}
 	return nil

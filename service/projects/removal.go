@@ -211,7 +211,7 @@ func checkIdle(tx *models.Tx, p access.Principal, project models.Project, gone [
 	if !p.May(project.TeamID, access.UsageRead) {
 		stops.Items = nil
 	}
-	return fault.New(fault.Conflict, "still_called", "%s To delete it anyway, send the request with ?confirm=true.",
+	return fault.New(fault.Conflict, "still_called", "%s To continue anyway, send the request with ?confirm=true.",
 		textOf(stops))
 }
 

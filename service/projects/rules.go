@@ -140,7 +140,7 @@ func CheckRules(prefix string, in *snapshot.Rules) (wrong []fault.Field) {
 		at := fmt.Sprintf("/rules/%d", i)
 		if rule.ID != "" {
 			if _, err := models.ParseID("rul", rule.ID); err != nil || ids[rule.ID] {
-				refuse(at+"/id", "invalid_id", "Leave out the ID of a new rule. Use each ID once.")
+				refuse(at+"/id", "invalid_id", "Leave out the ID of a new rule. Use each ID only once.")
 			}
 			ids[rule.ID] = true
 		}
@@ -241,9 +241,10 @@ func checkRuleObjects(rule *snapshot.Rule) (wrong []fault.Field) {
 		answer                 bool
 		methods                []string
 	}{
-		{"/owner", rule.Owner, "order:{id}, with parameters of the rule's path", false, nil},
-		{"/remember", rule.Remember, "order:{response.id}, with values of the response", true, []string{"POST", "PUT"}},
-		{"/forget", rule.Forget, "order:{id}, with parameters of the rule's path", false, []string{"DELETE", "POST"}},
+		{"/owner", rule.Owner, "order:{id}, with parameters from the rule's path", false, nil},
+		{"/remember", rule.Remember, "order:{response.id}, with values from the " +
+			"response", true, []string{"POST", "PUT"}},
+		{"/forget", rule.Forget, "order:{id}, with parameters from the rule's path", false, []string{"DELETE", "POST"}},
 	} {
 		if one.text == "" {
 			continue

@@ -68,7 +68,7 @@ func (s *Service) Request(
 		return contract.RequestDetail{}, fmt.Errorf("usage: request %s of %s: %w", in.Request, in.Project, err)
 	}
 	gone := fault.New(fault.NotFound, "request_not_kept", "The log no longer contains this call, or another server "+
-		"has it. Each server's log contains its last 1,000 calls or so.")
+		"has it. Each server keeps about the last 1,000 calls to each project.")
 	r := s.Recorder.ring(parent.ID)
 	if r == nil {
 		return contract.RequestDetail{}, gone

@@ -164,7 +164,8 @@ func normalized(in contract.UsageQuery, now time.Time) (query, error) {
 			wrong = append(wrong, fault.Field{
 				Pointer: "/group_by",
 				Code:    "invalid_group_by",
-				Detail:  "Group by hour, day, environment, owner, key, route, status_class or tenant. Use each once.",
+				Detail: "Group by hour, day, environment, owner, key, route, status_class or tenant. Use each at " +
+					"most once.",
 			})
 		}
 		seen[name] = true

@@ -130,7 +130,7 @@ func ConfirmPage(m Confirm) templ.Component {
 			}
 			templ_7745c5c3_Err = ui.Say(ui.Notice{
 				Tone: ui.Warn,
-				Text: "Choose Allow only if you started this yourself and see the same code in your terminal. If someone " +
+				Text: "Choose Allow only if you started this sign-in and see the same code in your terminal. If someone " +
 					"else sent you the code or the link, choose Deny. Otherwise, that person will be able to act as you.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {

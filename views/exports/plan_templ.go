@@ -128,7 +128,7 @@ func PlanPage(m Plan) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<section aria-labelledby=\"plan-ledger\"><h2 id=\"plan-ledger\">How each item moves</h2>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<section aria-labelledby=\"plan-ledger\"><h2 id=\"plan-ledger\">How each item will be imported</h2>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -298,7 +298,7 @@ func planned(m Plan) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(m.Plan.Projects) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<p class=\"text-muted mt-1\">No projects can be created yet. The list below explains why and how to fix this.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<p class=\"text-muted mt-1\">No projects can be created yet. The list below shows the problems and how to fix them.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -723,7 +723,7 @@ func choices(m Plan) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = ui.Switch("plan-theirs", "theirs", "Overwrite changes",
-			"Replace changes made in Postern since an earlier import with the values in the files.", m.Plan.Theirs).Render(ctx, templ_7745c5c3_Buffer)
+			"Values in the files replace changes made in Postern since an earlier import.", m.Plan.Theirs).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

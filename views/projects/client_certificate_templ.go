@@ -267,7 +267,7 @@ func clientCertificateForm(m ClientCertificateForm) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if m.Replaces {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "Replace")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "Replace the certificate")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -149,9 +149,9 @@ func (a Access) methods(id string) ui.Group {
 		Hint:   "If a call includes a credential of an allowed type, Postern checks it, even in passthrough mode.",
 		Options: []ui.Option{
 			choice("methods", "api_key", a.Allows("api_key"), "In one of the places listed below."),
-			choice("methods", "jwt", a.Allows("jwt"), "In Authorization: Bearer, from an issuer listed below."),
+			choice("methods", "jwt", a.Allows("jwt"), "A bearer token from an issuer listed below."),
 			choice("methods", "opaque", a.Allows("opaque"),
-				"In Authorization: Bearer, checked on every call by the introspection endpoint below."),
+				"A bearer token, checked on every call by the introspection endpoint below."),
 		},
 	}
 }

@@ -715,7 +715,7 @@ func move(m Move) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<p class=\"max-w-xl\">Calls keep working during the move. API keys, usage, exports, custom domains and the project's own tenant move with the project. Webhooks, products, other tenants and the existing audit log entries stay with this team. Members of this team who aren't also members of the other team will lose access to the project.</p><div class=\"max-w-md\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<p class=\"max-w-xl\">Calls keep working during the move. API keys, usage, exports, custom domains and the project's own tenant move with the project. Webhooks, products, other tenants and existing audit log entries stay with this team. Members of this team who aren't also members of the other team will lose access to the project.</p><div class=\"max-w-md\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

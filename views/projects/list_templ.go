@@ -825,7 +825,7 @@ func NewPage(m New) templ.Component {
 					Mono:        true,
 					Autofocus:   true,
 					Placeholder: "https://api.example.com/v1",
-					Hint: "The URL of your API. Postern creates version 1.0.0 with the environment " +
+					Hint: "The URL of your API. Postern creates version 1.0.0 with an environment named " +
 						"prod.",
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {

@@ -48,7 +48,7 @@ var ruleSyntax = []ui.Fact{
 	{Label: "scopes=a,b", Value: "Requires all of these scopes."},
 	{Label: "groups=a,b", Value: "Requires one of these groups."},
 	{Label: "role=admin", Value: "Requires the admin role in one of these groups."},
-	{Label: "owner=order:{id}", Value: "Requires the owner of this object."},
+	{Label: "owner=order:{id}", Value: "Requires the caller to own this object."},
 	{Label: "remember=order:{response.id}", Value: "Makes the caller the owner after a 2xx response."},
 	{Label: "forget=order:{id}", Value: "Removes all owners after a 2xx response."},
 	{Label: "mode=shadow", Value: "Overrides the mode above. You can also use mode=off and mode=enforce."},

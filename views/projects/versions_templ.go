@@ -65,7 +65,7 @@ func versionAdd(m VersionForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<p class=\"text-muted max-w-2xl\">A new version copies the access policy, address ranges, rules, transforms, OpenAPI settings and environments of the version that you choose. After that, you can change each version separately.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<p class=\"text-muted max-w-2xl\">A new version copies the access policy, address ranges, rules, transforms, OpenAPI settings and environments from the version that you choose. After that, you can change each version separately.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

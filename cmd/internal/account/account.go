@@ -28,8 +28,8 @@ func newAccountUpdate(t terminal.Terminal) *cobra.Command {
 	command := cli.RequestCommand(t, cli.AsPerson, contract.UpdateAccount.Operation, &in,
 		func(c *cobra.Command, api *client.Client) error {
 			if passwordFile != "" && in.Body.Email == nil {
-				return terminal.UsageError("--password-file requires --email: only a new email address needs the " +
-					"password")
+				return terminal.UsageError("--password-file requires --email: only changing the email address " +
+					"requires the password")
 			}
 			if err := readPassword(t, passwordFile, &in.Body.Password); err != nil {
 				return err

@@ -59,7 +59,7 @@ func newInvitations(t terminal.Terminal) *cobra.Command {
 	accept.Use, accept.Args = "accept LINK", terminal.Exactly("LINK")
 	accept.Long = `Accept an invitation to a team. Adds your account to the team with the role in the
 invitation. An invitation works only once.`
-	terminal.Described(accept, [2]string{"CODE"}, [2]string{"LINK", "link of the invitation, or the code at its end"})
+	terminal.Described(accept, [2]string{"CODE"}, [2]string{"LINK", "invitation link, or the code at its end"})
 	accept.RunE = func(c *cobra.Command, args []string) error {
 		return join(c, []string{args[0][strings.LastIndex(args[0], "/")+1:]})
 	}

@@ -41,8 +41,8 @@ func newKeysImport(t terminal.Terminal) *cobra.Command {
 	command.Use = "import PROJECT FILE…"
 	command.Long = `Import API keys from files. A file can contain up to 1,000,000 keys as NDJSON, a JSON
 array or CSV. The keys keep working unchanged. Files from Unkey, Kong, AWS and Tyk are
-recognized by their columns. Postern stores only hashes of the keys. A refused
-row doesn't affect the other rows, but the exit code is then 1.
+recognized by their columns. Postern stores only hashes of the keys. If a row is
+refused, the other rows are still imported, but the exit code is 1.
 
 Each row must have an owner and either a key or its sha256. The other fields are
 optional: name, description, state, key_type or scopes, tenant, product, environment,

@@ -194,7 +194,7 @@ func newGroupMappingsRemove(t terminal.Terminal) *cobra.Command {
 		Use:   "remove PROVIDER CLAIM VALUE GROUP",
 		Short: "Remove a group mapping",
 		Long: `Remove a group mapping. If it is the last mapping to the group, users who joined the
-group through a mapping leave it immediately.`,
+group through a mapping are removed from it immediately.`,
 		Example: "  postern group-mappings remove idp_… groups /billing billing",
 	}, func(now contract.GroupMappings, one contract.GroupMapping) ([]contract.GroupMapping, error) {
 		rules := len(now.Mappings)
@@ -218,7 +218,7 @@ func changingGroupMappings(
 	var prefix bool
 	cli.TakeArguments(t, command, contract.GetGroupMappings, "PROVIDER", "CLAIM", "VALUE", "GROUP")
 	terminal.Described(command,
-		[2]string{"CLAIM", "path of the claim, such as realm_access.roles. For github: organizations, " +
+		[2]string{"CLAIM", "path of the claim, such as realm_access.roles. For GitHub: organizations, " +
 			"organization_ids, teams or team_ids"},
 		[2]string{"VALUE", "value of the claim, case-sensitive. If the claim is a list, at least one item must match"},
 		[2]string{"GROUP", "name or ID of a group in the app client's tenant"})

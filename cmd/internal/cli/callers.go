@@ -154,7 +154,7 @@ func AsAll(t terminal.Terminal, c *cobra.Command, run func(*client.Client) error
 	if err != nil {
 		return err
 	}
-	refused := errors.New("none of the stored credentials works")
+	refused := errors.New("none of the stored credentials work")
 	for _, one := range callers {
 		err := run(one.Client)
 		switch over := fault.KindOf(err) == fault.Unauthenticated; {

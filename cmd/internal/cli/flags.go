@@ -45,7 +45,7 @@ func TeamFlag(command *cobra.Command, team *string) {
 // --limit, and most is the size of the largest one.
 func PageFlags(c *cobra.Command, page *contract.Page, usual, most int) {
 	c.Flags().IntVar(&page.Limit, "limit", usual, "maximum number of entries to list")
-	c.Flags().StringVar(&page.Cursor, "cursor", "", "next_cursor from the previous page")
+	c.Flags().StringVar(&page.Cursor, "cursor", "", "cursor from the output of the previous page (next_cursor in JSON)")
 	terminal.AllowEmpty(c.Flag("cursor")) // a script that reads all pages doesn't have one at first
 	c.PreRunE = func(*cobra.Command, []string) error {
 		if page.Limit < 1 || page.Limit > most {

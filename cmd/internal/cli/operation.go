@@ -277,6 +277,7 @@ func describeArguments(c *cobra.Command, members []contract.Member, names []stri
 
 // commandTexts are pairs of what only the API says of an operation, and the words of the command line.
 var commandTexts = []string{
+	"set both durations to 0 to", "use --signs-in 0 and --grace 0 to",
 	"The response ", "The output ", "the response ", "the output ",
 	"Returns 404 ", "Fails with 404 ", "Returns ", "Prints ",
 	"with enabled set to false", "with --enabled=false",

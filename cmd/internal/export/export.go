@@ -124,7 +124,7 @@ before you export, use --preview.`,
 		"keys. Can't be combined with --keys hashes or mint")
 	flags.BoolVar(&f.secrets, "secrets", false, "include your secrets for identity providers, token endpoints and "+
 		"upstreams. Unless you encrypt them with --recipient, anyone who has the zip can use them")
-	flags.StringVar(&f.recipient, "recipient", "", "age public key (age1…) to encrypt the secrets to")
+	flags.StringVar(&f.recipient, "recipient", "", "encrypt the secrets to this age public key (age1…)")
 	flags.StringVar(&f.password, "password-file", "",
 		"file with your password, or - for standard input. Required with --secrets")
 	terminal.AddJSONFlag(command)

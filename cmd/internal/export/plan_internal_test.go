@@ -135,7 +135,7 @@ func TestImport_fileErrors(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := run(t, nil, "", "--dry-run"); err == nil || err.Error() != "the name of a file is empty" {
+	if _, err := run(t, nil, "", "--dry-run"); err == nil || err.Error() != "a file name is empty" {
 		t.Errorf("an empty name: %v", err)
 	}
 }
@@ -225,7 +225,7 @@ func TestImport_severalRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	const directory = "is a directory: name a file in it"
+	const directory = "is a directory: specify a file in it"
 	if _, err := run(t, nil, t.TempDir(), "--dry-run"); err == nil || !strings.Contains(err.Error(), directory) {
 		t.Errorf("a directory: %v", err)
 	}

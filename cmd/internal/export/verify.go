@@ -53,7 +53,7 @@ func newVerify(t terminal.Terminal) *cobra.Command {
 		Short: "Verify an exported zip offline",
 		Long: `Verify an exported zip offline, without unpacking it. The command checks that:
   - the zip is safe to unpack
-  - every file matches its checksum, and no file is missing or was added
+  - every file matches its checksum, and no files are missing or extra
   - the ledger accounts for everything in the zip
   - every generated file matches the project
 
@@ -210,7 +210,7 @@ func printVerified(t terminal.Terminal, v verified) error {
 		row("  exported", exportedAt(v.ExportedAt)+" by "+v.Generator)
 		row("  sha256", v.SHA256)
 		row("  signature", signatureTexts[v.Signature])
-		row("  checked", fmt.Sprintf("%d files match SHA256SUMS. No file is missing or was added", v.Entries))
+		row("  checked", fmt.Sprintf("%d files match SHA256SUMS. No files are missing or extra", v.Entries))
 		row("", "every generated file matches the project")
 		row("", terminal.Count{N: v.Keys, One: "API key"}.String())
 		row("", fmt.Sprintf("%d ledger items, which all refer to existing content", v.Items))

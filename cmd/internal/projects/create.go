@@ -427,7 +427,8 @@ func readProvider(t terminal.Terminal, text string) (contract.NewProvider, error
 	if !slices.ContainsFunc(t.Environ, func(pair string) bool { return strings.HasPrefix(pair, variable+"=") }) {
 		// The text does not repeat the name, which may be a misplaced secret.
 		return out,
-			terminal.UsageError("--login " + kind + ": set this environment variable to the client secret")
+			terminal.UsageError("--login " + kind + ": set the environment variable after the comma to the client " +
+				"secret")
 	}
 	out.ClientSecret = new(contract.Secret(t.Variable(variable)))
 	return out, nil

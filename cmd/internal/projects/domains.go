@@ -156,7 +156,7 @@ func newDomainsCreate(t terminal.Terminal) *cobra.Command {
 at your DNS provider, point the domain to the gateway, and run postern domains verify.
 The domain is served once it is verified.
 
-If HOST includes a path prefix, the domain matches only calls below the prefix. Other
+If HOST includes a path prefix, only that path and paths below it match. Other
 domains of the team's projects can share the host name.`
 	terminal.Described(command, [2]string{"HOST", "host name, such as api.example.com. It can include a path prefix"})
 	command.Example += "\n  postern domains create shop api.example.com/orders --method GET --method POST"

@@ -40,7 +40,7 @@ func newRulesSet(t terminal.Terminal) *cobra.Command {
 			"  postern rules show shop 1.0.0 --json > rules.json && postern rules set shop 2.0.0 --file rules.json",
 	}
 	command.Flags().StringVar(&file, "file", "", "JSON file as printed by rules show --json, or - for standard input. "+
-		"Members that the file omits don't change")
+		"Fields that the file omits don't change")
 	replace := cli.ValueFlags[contract.Rules](command, "file")
 	command.PreRunE = func(*cobra.Command, []string) error { return replace(&contract.Rules{}) }
 	return onRules(t, command, func(now contract.Rules, _ []string) (contract.Rules, error) {

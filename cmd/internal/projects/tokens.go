@@ -81,7 +81,7 @@ func newVersionsTestIntrospection(t terminal.Terminal) *cobra.Command {
 		return readToken(t, tokenFile, &in.Body.Token)
 	}
 	command := cli.DiagnosisCommand(t, cli.AsProject, contract.TestIntrospection, test)
-	command.Long = `Test the endpoint that checks opaque tokens. The server sends the endpoint the token
+	command.Long = `Test the endpoint that checks opaque tokens. The server sends it the token
 in --token-file, or a random token that was never issued. The command shows the
 gateway's decision about the token and the reason. To test a different endpoint, use
 --introspection. The exit code is 1 if the test fails.`

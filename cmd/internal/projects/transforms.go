@@ -31,7 +31,7 @@ func newTransformsSet(t terminal.Terminal) *cobra.Command {
 			"  postern transforms set shop 2.0.0 --file transforms.json",
 	}
 	command.Flags().StringVar(&file, "file", "", "JSON file as printed by transforms show --json, or - for standard "+
-		"input. Members that the file omits don't change")
+		"input. Fields that the file omits don't change")
 	command.PreRunE = func(*cobra.Command, []string) error {
 		if file == "" {
 			return terminal.UsageError("nothing to change: use --file FILE, or run `postern transforms add`")

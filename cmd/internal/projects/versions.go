@@ -73,7 +73,7 @@ func printVersion(t terminal.Terminal, v contract.Version) error {
 }
 
 const removalHelp = `The command first shows the callers from the last hour, grouped by owner, and the number
-of API keys that aren't valid anywhere else. These keys are revoked. The command then
+of API keys that aren't valid anywhere else and will be revoked. The command then
 asks for confirmation. Without a terminal, use --yes.`
 
 func newVersionsDelete(t terminal.Terminal) *cobra.Command {

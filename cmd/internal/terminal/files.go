@@ -115,7 +115,7 @@ func CannotRead(err error) error {
 	failed, ok := errors.AsType[*fs.PathError](err)
 	switch {
 	case ok && failed.Path == "":
-		return UsageError("the name of a file is empty")
+		return UsageError("a file name is empty")
 	case ok && errors.Is(failed.Err, syscall.EISDIR):
 		return IsDirectory(failed.Path)
 	case ok:
@@ -125,7 +125,9 @@ func CannotRead(err error) error {
 }
 
 // IsDirectory is the error of a directory where a file is expected.
-func IsDirectory(path string) error { return UsageError(path + " is a directory: name a file in it") }
+func IsDirectory(path string) error {
+	return UsageError(path + " is a directory: specify a file in it")
+}
 
 func readValue(t Terminal, path, what string, most int64) (string, error) {
 	in := t.In

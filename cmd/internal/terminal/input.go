@@ -57,7 +57,7 @@ func OpenInputs(in io.Reader, paths []string, most int64) (all Inputs, err error
 	for _, path := range paths {
 		if path == "-" && seen {
 			all.Close()
-			return nil, UsageError("standard input (-) can be only one of the files")
+			return nil, UsageError("only one of the files can be standard input (-)")
 		}
 		seen = seen || path == "-"
 		one, err := OpenInput(in, path, most)

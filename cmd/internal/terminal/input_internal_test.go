@@ -42,7 +42,7 @@ func TestOpenInput(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		"-":        "standard input is larger than 8 B",
-		dir:        dir + " is a directory: name a file in it",
+		dir:        dir + " is a directory: specify a file in it",
 		dir + "/a": "cannot read " + dir + "/a: no such file or directory",
 	} {
 		if _, err := OpenInput(strings.NewReader("owner,key"), path, 8); err == nil || err.Error() != want {

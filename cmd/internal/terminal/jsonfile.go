@@ -62,7 +62,7 @@ func DecodeJSON(text []byte, into any) *JSONError {
 	}
 	object, _ := anything.(map[string]any)
 	if !slices.ContainsFunc(slices.Collect(maps.Keys(object)), changes) {
-		return of.wrong(0, "the object has no member to change")
+		return of.wrong(0, "the object has no members that can be changed")
 	}
 	whole := reflect.ValueOf(into).Elem()
 	read := reflect.New(whole.Type())

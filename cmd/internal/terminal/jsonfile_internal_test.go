@@ -41,8 +41,8 @@ func TestDecodeJSON(t *testing.T) {
 
 		``:                                 "1:1 the text is empty, but must be a JSON object",
 		" \n":                              "1:1 the text is empty, but must be a JSON object",
-		`{}`:                               "1:1 the object has no member to change",
-		`{"etag": "1"}`:                    "1:1 the object has no member to change",
+		`{}`:                               "1:1 the object has no members that can be changed",
+		`{"etag": "1"}`:                    "1:1 the object has no members that can be changed",
 		`null`:                             "1:1 the text must be an object, not null",
 		`[]`:                               "1:1 the text must be an object, not a list",
 		` "x"`:                             "1:2 the text must be an object, not a string",
@@ -107,7 +107,7 @@ func TestReadJSON(t *testing.T) {
 		file:       "--file: " + file + ", " + list,
 		"-":        "--file: standard input, " + list,
 		dir + "/a": "--file: cannot read " + dir + "/a: no such file or directory",
-		dir:        "--file: " + dir + " is a directory: name a file in it",
+		dir:        "--file: " + dir + " is a directory: specify a file in it",
 	} {
 		if err := ReadJSON(strings.NewReader("[]"), "file", path, &jsonRules{}); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", path, err, want)

@@ -117,7 +117,7 @@ func (h *Handler) receiveImport(v *page.Visit, dry bool) (contract.NewImport, *w
 			}
 			if _, err := parts.NextPart(); !errors.Is(err, io.EOF) {
 				return in, nil, errors.Join(fault.New(fault.Malformed, "malformed",
-					"The form couldn't be read because it has more fields after the zip."), zip.Close())
+					"The form couldn't be read because it has extra fields after the zip."), zip.Close())
 			}
 			return in, zip, nil
 		}

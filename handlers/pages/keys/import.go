@@ -198,7 +198,7 @@ func (r lastPart) Read(b []byte) (int, error) {
 	if errors.Is(err, io.EOF) {
 		if _, more := r.parts.NextPart(); !errors.Is(more, io.EOF) {
 			err = fault.New(fault.Malformed, "malformed",
-				"The form couldn't be read because it has more fields after the file.")
+				"The form couldn't be read because it has extra fields after the file.")
 		}
 	}
 	return n, err

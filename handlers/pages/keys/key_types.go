@@ -94,7 +94,7 @@ func (f keyTypeForm) view(action string, wrong *page.Errors) projects.KeyTypeFor
 		Days:     wrong.Value("/expires_in", f.days),
 	}
 	if m.Days.Error != "" { // the rule mentions seconds
-		m.Days.Error = "Enter a number of days up to 3,650, or leave it empty."
+		m.Days.Error = "Enter a number of days up to 3,650, or leave the field empty."
 	}
 	m.Error = wrong.Rest()
 	return m

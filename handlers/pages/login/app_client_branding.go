@@ -132,7 +132,7 @@ func (h *Handler) changeClientSecret(v *page.Visit) (web.Answer, error) {
 	var made contract.SavedAppClient
 	err = v.Allowed(p, access.LoginUpdate)
 	if err == nil && c.Confidential {
-		err = v.Confirmed("Check the box to confirm that the current secret stops working.")
+		err = v.Confirmed("Check the box to confirm that the current secret will stop working.")
 	}
 	if err == nil {
 		change := contract.AppClientSettings{Confidential: &confidential}.Of(c.ID)

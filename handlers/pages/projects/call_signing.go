@@ -71,7 +71,7 @@ func (h *Handler) callSigningForms(v *page.Visit, p rules.Project, enabled bool)
 			Verb:   "Rotate",
 			Kind:   "key",
 			Name:   p.DisplayName,
-			Impact: append(slices.Clone(callers), "Upstreams that haven't fetched the new key when it starts "+
+			Impact: append(slices.Clone(callers), "Upstreams that haven't fetched the new key by the time it starts "+
 				"signing will refuse all calls. The old keys will stay published for another day, unless you "+
 				"withdraw them."),
 			Undo:     "You can't go back to an old key.",

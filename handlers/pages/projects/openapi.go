@@ -63,7 +63,7 @@ func (h *Handler) openAPIWith(v *page.Visit, mark func(*projects.OpenAPI), statu
 				Verb:   "Remove",
 				Kind:   "document",
 				Name:   found.Title + " " + found.Version,
-				Impact: append(h.callersOf(v, p, "", ""), "Requests will no longer be validated against it, and "+
+				Impact: append(h.callersOf(v, p, "", ""), "Requests won't be validated against the document, and "+
 					"callers won't be able to read it. Exports will contain a generated document again. Rules won't "+
 					"change."),
 				Undo: "You can add a document again.",

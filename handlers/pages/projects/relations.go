@@ -279,7 +279,7 @@ func (r onlyPart) Read(b []byte) (int, error) {
 		return n, err
 	}
 	if _, more := r.parts.NextPart(); !errors.Is(more, io.EOF) {
-		err = fault.New(fault.Malformed, "malformed", "The form couldn't be read because it has more fields after "+
+		err = fault.New(fault.Malformed, "malformed", "The form couldn't be read because it has extra fields after "+
 			"the file.")
 	}
 	return n, err

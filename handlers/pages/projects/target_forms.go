@@ -197,8 +197,8 @@ var checkHints = map[string]string{
 	"unhealthy":   "The number of failed checks in a row after which a target is skipped.",
 	"passive_failures": "The number of failed calls in a row after which a target is skipped for the interval. " +
 		"Applies only if no path is set and there is more than one target. Enter 0 to never skip targets.",
-	"failures": "The number of failed calls within the window after which calls to a target are stopped. Enter 0 to " +
-		"turn off the breaker.",
+	"failures": "Calls to a target are stopped after this many failed calls within the window. Enter 0 to turn off " +
+		"the breaker.",
 	"window_ms": "The time window in which failures are counted.",
 	"open_ms":   "How long calls to a target are stopped before one call tests it.",
 }

@@ -78,7 +78,8 @@ func codeOf(name string, attempt federation.Attempt, query url.Values) (string, 
 	}
 	if problem := query.Get("error"); problem != "" {
 		if problem == "access_denied" {
-			return "", fault.New(fault.Unauthenticated, "sign_in_cancelled", "You didn't sign in with %s.", name)
+			return "", fault.New(fault.Unauthenticated, "sign_in_cancelled", "You didn't finish signing in with "+
+				"%s.", name)
 		}
 		return "", refused(name, fmt.Errorf("the provider returned %q", problem))
 	}
