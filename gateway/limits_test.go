@@ -189,7 +189,7 @@ func TestUpstream_stuck(t *testing.T) {
 		go func() { answers <- r.get("/shop/1.0.0/dev").StatusCode }()
 		within(t, "a call at the bad upstream", stuck)
 	}
-	r.wantCode("one more for the stuck upstream", r.get("/shop/1.0.0/dev"), 502, "upstream_unreachable")
+	r.wantCode("one more for the stuck upstream", r.get("/shop/1.0.0/dev"), 503, "busy")
 	if got := r.get("/shop/1.0.0/prod"); got.StatusCode != 200 {
 		t.Errorf("the other upstream: %d %s", got.StatusCode, got.body)
 	}
@@ -218,7 +218,11 @@ func TestUpstream_outlivingShare(t *testing.T) {
 	if err := r.gateway.Publish([]*snapshot.Project{&changed}); err != nil {
 		t.Fatal(err)
 	}
-	r.wantCode("one more after publishing", r.get("/shop/1.0.0/prod"), 502, "upstream_unreachable")
+	more := r.get("/shop/1.0.0/prod")
+	r.wantCode("one more after publishing", more, 503, "busy")
+	if more.Header.Get("Retry-After") != "1" {
+		t.Errorf("one more is told to come back after %q", more.Header.Get("Retry-After"))
+	}
 	close(release)
 	if status := within(t, "the response", done); status != 200 {
 		t.Errorf("the call that was under way got %d", status)

@@ -69,7 +69,8 @@ func (c *call) takeSlot() (policy.Denial, bool) {
 	case of.inProgress.Add(1) > limits.InProgress:
 		of.inProgress.Add(-1)
 		c.warn("too many simultaneous calls to one environment", nil)
-		return policy.UpstreamUnreachable, false
+		c.retryAfter = 1
+		return policy.TooManyCalls, false
 	case own.inProgress.Add(1) > limits.InProgressFromOne:
 		own.inProgress.Add(-1)
 		of.inProgress.Add(-1)
