@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,7 +68,8 @@ one earlier, use postern logout. If POSTERN_TOKEN is set, commands use it instea
 	flags := command.Flags()
 	flags.BoolVar(&f.browser, "browser", false, "open the link in a browser on this machine")
 	flags.BoolVar(&f.claim, "claim", false, "claim the workspaces created on this machine, without asking")
-	flags.StringVar(&f.name, "name", machineName(), "name of this machine on the approval page")
+	flags.StringVar(&f.name, "name", "", "name of this machine on the approval page. Defaults to your user name and "+
+		"the host name")
 	flags.StringSliceVar(&f.scopes, "scopes", nil, "scopes of the token: read, write, keys, export, users or admin. "+
 		"Defaults to all")
 	terminal.NamePointer(command, "/scopes", "--scopes")
@@ -147,7 +149,7 @@ func approve(ctx context.Context, t terminal.Terminal, s cli.Session, f loginFla
 	if err != nil {
 		return contract.DeviceToken{}, err
 	}
-	device, err := api.BeginDevice(ctx, f.name, f.scopes)
+	device, err := api.BeginDevice(ctx, cmp.Or(f.name, machineName()), f.scopes)
 	if err != nil {
 		return contract.DeviceToken{}, err
 	}
