@@ -81,7 +81,7 @@ const inConfig = "`project-config.json`"
 var dataTable = Table{
 	snapshot.FeatureProject: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "All project settings are in project-config.json."}},
-	snapshot.FeatureBin: {{Reason: "as_before", Status: Approximate, How: "as before the deletion",
+	snapshot.FeatureBin: {{Reason: "as_before", Status: Approximate, How: "as it was before the deletion",
 		Note: "The project was deleted and is in the trash, so calls to it get 410. The documents describe it as it " +
 			"was before the deletion.",
 		Remedy: "Set up the project's keys and versions elsewhere only if you want to serve the project again."}},
@@ -161,7 +161,7 @@ var dataTable = Table{
 	snapshot.FeatureAPIScope: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The audience or scope is in project-config.json. clients.json lists the app clients that can request " +
 			"it.",
-		Remedy: "Declare the audience or scope with the OpenID Connect provider that you move your applications to."}},
+		Remedy: "Add the audience or scope to the OpenID Connect provider that you move your applications to."}},
 	snapshot.FeatureCORS: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The origins whose pages can call the API are in project-config.json."}},
 	snapshot.FeatureTenantCORS: {{Reason: "document", Status: Exact, How: inConfig,
@@ -194,7 +194,7 @@ var dataTable = Table{
 			Remedy: "Add the new key to your gateway and send it to its owner. NOTICE.md explains how."},
 		{Reason: ReasonLeftOut, Status: Skipped, How: "left out by the export options",
 			Note:   "This export leaves out keys.",
-			Remedy: "To let callers keep their keys, export again with keys set to hashes."},
+			Remedy: "To let callers keep their keys, export again with `keys` set to `hashes`."},
 	},
 	snapshot.FeatureUpstreamHeader: {{
 		Reason: "value_left_out",
@@ -208,7 +208,7 @@ var dataTable = Table{
 		Status: Lossy,
 		How:    "`project-config.json`, the certificate",
 		Note:   "The client certificate is in project-config.json. Its private key is a secret, so it is left out.",
-		Remedy: "Configure your new gateway with the certificate and the private key that you uploaded.",
+		Remedy: "Configure your new gateway with the certificate and its private key.",
 	}, withSecret("")},
 	snapshot.FeatureCallSigning: {{
 		Reason: "private_key_left_out",
@@ -223,7 +223,7 @@ var dataTable = Table{
 			Note: "The key's previous secret is exported as a hash with its expiry time."},
 		{Reason: ReasonLeftOut, Status: Skipped, How: "left out by the export options",
 			Note:   "The previous secret is left out because its key is left out.",
-			Remedy: "To let callers keep their keys, export again with keys set to hashes."},
+			Remedy: "To let callers keep their keys, export again with `keys` set to `hashes`."},
 	},
 	snapshot.FeatureProduct: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The project's product is in project-config.json, and the product's keys are among the project's keys."}},
@@ -233,7 +233,7 @@ var dataTable = Table{
 			Note: "The limit is exported, but its counters aren't."},
 		{Reason: ReasonLeftOut, Status: Skipped, How: "left out by the export options",
 			Note:   "The limit is left out because its key is left out.",
-			Remedy: "To let callers keep their keys, export again with keys set to hashes."},
+			Remedy: "To let callers keep their keys, export again with `keys` set to `hashes`."},
 	},
 	snapshot.FeatureIPRules: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The address range is in project-config.json."}},
@@ -241,10 +241,10 @@ var dataTable = Table{
 		Note: "The changes to requests and responses are in transforms.json."}},
 	snapshot.FeatureRule: {
 		{Reason: "document", Status: Exact, How: "`authz/rules.json`; for OpenFGA, the files next to it",
-			Note: "The route's requirements are in rules.json, and for OpenFGA in model.fga and tuples.json."},
+			Note: "The route's requirements are in rules.json and, for OpenFGA, in model.fga and tuples.json."},
 		{Reason: "owner", Title: "Rules that require an owner", Status: Exact,
 			How: "`authz/rules.json`; for OpenFGA, the files next to it",
-			Note: "The route's rule, which requires ownership of the object, is in rules.json, and for OpenFGA in " +
+			Note: "The route's rule, which requires ownership of the object, is in rules.json and, for OpenFGA, in " +
 				"model.fga. Object owners have their own item, `object_ownership`.",
 			Remedy: "Configure your new gateway to look up who owns the object in the path."},
 		{Reason: "relations", Title: "Rules that record owners", Status: Exact, How: "`authz/rules.json`",
@@ -254,14 +254,15 @@ var dataTable = Table{
 				"owner."},
 	},
 	snapshot.FeatureRuleDefault: {{Reason: "document", Status: Exact,
-		How:  "`authz/rules.json`; for OpenFGA, the files next to it",
-		Note: "The default for routes without a rule is in rules.json, and for OpenFGA in model.fga and tuples.json."}},
+		How: "`authz/rules.json`; for OpenFGA, the files next to it",
+		Note: "The default for routes without a rule is in rules.json and, for OpenFGA, in model.fga and " +
+			"tuples.json."}},
 	snapshot.FeatureKeyIPs: {
 		{Reason: "document", Status: Exact, How: "`keys.jsonl`",
 			Note: "The address range is in keys.jsonl."},
 		{Reason: ReasonLeftOut, Status: Skipped, How: "left out by the export options",
 			Note:   "The range is left out because its key is left out.",
-			Remedy: "To let callers keep their keys, export again with keys set to hashes."},
+			Remedy: "To let callers keep their keys, export again with `keys` set to `hashes`."},
 	},
 	snapshot.FeatureOpenAPI: {
 		{Reason: "document", Status: Exact, How: "OpenAPI document",
@@ -279,7 +280,7 @@ var dataTable = Table{
 		How:    "not part of the data",
 		Always: true,
 		Note:   "The hosted gateway's own timeouts and size limits belong to the gateway, not to the project.",
-		Remedy: "Set timeouts and size limits on your new gateway, or export in the gateway format."}},
+		Remedy: "Set timeouts and size limits on your new gateway, or export for Kong."}},
 	snapshot.FeatureLoginSessions: {Sessions},
 	snapshot.FeatureManagedGitHub: {ManagedGitHub},
 	snapshot.FeatureObjectOwnership: {

@@ -192,7 +192,7 @@ func (d *Digest) text(b *Build) string {
 	} {
 		fmt.Fprintf(&out, "| %s: %s | %d | %d |\n", row.status, row.means, row.own, row.total-row.own)
 	}
-	fmt.Fprintf(&out, "\n[%s](%s) contains every item, with its place in this zip.\n", reportFile, reportFile)
+	fmt.Fprintf(&out, "\n[%s](%s) lists every item and where it is in this zip.\n", reportFile, reportFile)
 	for _, g := range d.groups() {
 		if len(g.lines) == 0 {
 			continue

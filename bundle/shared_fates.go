@@ -21,7 +21,7 @@ func withSecret(remedy string) Fate {
 		Reason: ReasonWithSecret,
 		Status: Exact,
 		How:    "complete, with its secret in `secrets.json`",
-		Note:   "The secret is in secrets.json. The item's source names the file that contains all other settings.",
+		Note:   "The secret is in secrets.json. The item's `source` is the file that contains all other settings.",
 		Remedy: remedy,
 	}
 }
@@ -168,8 +168,8 @@ var (
 	// Audit covers who changed what in Postern.
 	Audit = Fate{Reason: "left_out", Always: true, Status: Skipped, How: "left out",
 		Note: "The change history remains in Postern.",
-		Remedy: "If you need to keep the history, save its pages with `postern audit list --json` before you close " +
-			"the account."}
+		Remedy: "If you need to keep the history, save it page by page with `postern audit list --json` before you " +
+			"close the account."}
 	// Secrets covers every value that grants access by itself.
 	Secrets = Fate{
 		Always: true,

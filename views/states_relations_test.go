@@ -15,7 +15,7 @@ func relationsOfShop() projects.Relations {
 		List: ui.List{
 			Action: relationsURL,
 			Things: "owners",
-			Search: "Part of object or owner",
+			Search: "Object or owner",
 			Columns: []ui.Column{
 				{ID: "object", Text: "Object", URL: relationsURL + "?dir=desc&sort=object", Sort: "ascending"},
 				{ID: "user", Text: "Owner", URL: relationsURL + "?dir=asc&sort=user"},

@@ -216,7 +216,7 @@ func tenantCORS() ui.CORS {
 	m := cors()
 	m.Action, m.Apps, m.Overrides = "/tenants/tnt_1/cors", "tenant's", nil
 	m.Hint = "These settings override the projects' settings for calls with this tenant's keys and tokens. " +
-		"Preflights combine the settings of a project and its tenants. If you don't list any origins, the projects' " +
+		"For preflights, project and tenant settings are combined. If you don't list any origins, the projects' " +
 		"settings apply."
 	return m
 }

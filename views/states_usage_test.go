@@ -131,7 +131,7 @@ func request() projects.RequestDetail {
 			{Label: "Route", Value: "/orders/{id}", Mono: true},
 			{Label: "Environment", Value: "2.1.0 prod"},
 			{Label: "Address", Value: "192.0.2.7", Mono: true},
-			{Label: "Body in, out", Value: "0 B, 1.2 kB"},
+			{Label: "Body size (in, out)", Value: "0 B, 1.2 kB"},
 		},
 		Steps: []projects.ExplainedStep{
 			{Name: "Route", Outcome: ui.Badge{Tone: ui.Good, Text: "passed"}},

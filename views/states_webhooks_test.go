@@ -135,7 +135,7 @@ func webhookDetail() webhooks.Detail {
 				Page:     "/settings/webhooks/whk_3/deliveries/msg_2",
 				Time:     ago(1),
 				State:    ui.Badge{Tone: ui.Cold, Text: "pending"},
-				Attempts: "1 of 10, next at 31 Jan 2030 12:07 UTC",
+				Attempts: "1 of 10, next on 31 Jan 2030 12:07 UTC",
 				Outcome:  "500: the receiver didn't respond with 2xx",
 			},
 			{

@@ -66,6 +66,6 @@ func certificateFates() []bundle.Fate {
 		Note: "The gateway presents the same client certificate. Its private key is a secret and isn't in this zip. " +
 			"Without the key, start.sh doesn't start the gateway, and calls to the environment get 503. They also " +
 			"get 503 if the key doesn't belong to the certificate.",
-		Remedy: "Put the private key that you uploaded into gateway/.env, as described in gateway/.env.example.",
+		Remedy: "Set the private key of the certificate in gateway/.env, as described in gateway/.env.example.",
 	}}
 }

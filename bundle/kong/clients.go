@@ -212,7 +212,7 @@ func providerFates() []bundle.Fate {
 		Note: "Users sign in to the exported realm with the provider and are recognized as before. At worst, no one " +
 			"can sign in until you register the callback URL and fill in the secret. The realm doesn't choose the " +
 			"provider by the user's email domain.",
-		Remedy: "Register the callback URL from callbacks.md in your app at the provider, and fill in the app's " +
+		Remedy: "Add the callback URL in callbacks.md to your app at the provider, and set the app's " +
 			"secret in gateway/.env.",
 	}
 	facebook := signIn
@@ -249,8 +249,10 @@ func providerFates() []bundle.Fate {
 func byPost(fate bundle.Fate) bundle.Fate {
 	fate.Reason += "_form_post"
 	fate.Status = bundle.Lossy
-	fate.Note += " Postern asks the provider to send its response by POST (`form_post`). Keycloak doesn't, and " +
-		"accepts responses only by GET. No one can sign in to the realm if the provider requires POST, as Apple does " +
+	fate.Note += " Postern asks the provider to send its response in a POST request (`form_post`). Keycloak doesn't, " +
+		"and " +
+		"accepts responses only in GET requests. No one can sign in to the realm if the provider requires POST, as " +
+		"Apple does " +
 		"for names and email addresses."
 	fate.Remedy += " If the provider requires form_post, install a Keycloak extension that supports it, such as one " +
 		"for Apple."

@@ -108,7 +108,8 @@ func requestFates() []bundle.Fate {
 		{Reason: "refused_requests", Title: "Malformed and oversized requests", Status: bundle.Approximate,
 			How: "nginx's own checks",
 			Note: "Each gateway refuses malformed and oversized requests in its own way. Kong responds with an HTML " +
-				"page. Kong accepts request heads of up to 73 KB with lines of up to 36 KB; the hosted gateway " +
+				"page. Kong accepts request lines and headers of up to 73 KB with lines of up to 36 KB; the hosted " +
+				"gateway " +
 				"accepts heads of up to 36 KB. A request with exactly 1,000 header lines gets 431 from Kong, and " +
 				"one with more gets 400; the hosted gateway accepts both. Kong accepts some malformed requests " +
 				"that get 400 from the hosted gateway, such as a raw # in a path. At worst, such a request reaches " +
@@ -124,13 +125,13 @@ func requestFates() []bundle.Fate {
 		{Reason: "invalid_utf8", Title: "Paths that aren't UTF-8", Status: bundle.Lossy, How: "not routed",
 			Note: "A path that isn't valid UTF-8 after decoding, such as /%ff, gets 404."},
 		{Reason: "body_framing", Title: "Content-Length and chunked bodies", Status: bundle.Approximate,
-			How: "nginx's choice",
+			How: "nginx decides",
 			Note: "A short chunked body may reach the upstream with a Content-Length instead, and a response that " +
 				"names Content-Length in its Connection header may reach the caller in chunks. The bytes are the " +
 				"same."},
 		{Reason: "header_names", Title: "Unusual characters in header names", Status: bundle.Exact,
 			How: "nginx drops them",
-			Note: "Neither gateway forwards request headers whose names have characters other than letters, digits, " +
+			Note: "Neither gateway forwards request headers whose names use characters other than letters, digits, " +
 				"- and _."},
 		{Reason: "trailers", Title: "Trailers", Status: bundle.Lossy, How: "nginx drops them",
 			Note: "Trailers after a chunked body aren't forwarded in either direction."},
@@ -138,7 +139,7 @@ func requestFates() []bundle.Fate {
 			How: "X-Forwarded-For comes from Kong",
 			Note: "The hosted gateway ignores a caller's header spelled X_Forwarded_For. Kong treats it as " +
 				"X-Forwarded-For, a header that any caller can send anyway, and appends to it."},
-		{Reason: "via", Title: "Via header", Status: bundle.Approximate, How: "Via is Kong's",
+		{Reason: "via", Title: "Via header", Status: bundle.Approximate, How: "Kong's own Via header",
 			Note: "The Via header in requests contains kong instead of postern. It isn't added to responses."},
 		{Reason: "open_streams", Title: "Open calls with keys that are no longer " +
 			"valid", Status: bundle.Lossy, How: "not available",

@@ -126,7 +126,7 @@ func domainFates() []bundle.Fate {
 			"any host name, with and without the project's name in the path.",
 		Remedy: "Point the domains to the exported gateway, and configure certificates for them there."},
 		{Reason: "route_host", Status: bundle.Exact, How: "a route with the domain in `hosts`",
-			Note:   "The gateway also serves the domain, with the same paths: the environment begins at /.",
+			Note:   "The gateway also serves the domain, with the same paths: the environment is at /.",
 			Remedy: pointName},
 		{Reason: "route_part", Status: bundle.Exact,
 			How: "a route with the host name in `hosts`, the prefix in `paths` and the methods in `methods`",

@@ -15,9 +15,9 @@ func retryFates() []bundle.Fate {
 			"a slow call again with each retry, and the caller waits longer for the 504."
 		remedy = `To get the same behavior on both gateways, add "timeout" to the environment's retry conditions, ` +
 			"or set its retries to 0."
-		statuses = "Kong doesn't retry calls based on the response status. At worst, callers get each 502, " +
+		statuses = "Kong doesn't retry calls based on the response status. At worst, callers get every 502, " +
 			"503 or 504 that a retry on the hosted gateway would have avoided."
-		clients = "Have clients retry failed calls, or put a load balancer that retries them in front of the upstream."
+		clients = "Have clients retry failed calls, or put a load balancer in front of the upstream to retry them."
 	)
 	return []bundle.Fate{
 		{Reason: "timeout", Status: bundle.Approximate, How: how, Note: slow, Remedy: remedy},

@@ -129,7 +129,7 @@ func ruleFates() []bundle.Fate {
 			Reason: "no_roles",
 			Status: bundle.Approximate,
 			How:    "the `postern-auth` plugin, `rules`",
-			Note: "Calls with a key, or with a token from before the export, are refused as before. Group members " +
+			Note: "For keys, and for tokens from before the export, the same calls are refused. Group members " +
 				"have no roles in the exported realm. At worst, a group admin who signs in to the realm is refused.",
 			Remedy: "Before the export, put the admins into a separate group and require that group.",
 		},

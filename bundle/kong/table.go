@@ -10,7 +10,7 @@ import (
 func table() bundle.Table {
 	return bundle.Table{
 		snapshot.FeatureProject: projectFates(),
-		snapshot.FeatureBin: {{Reason: "answers", Status: bundle.Approximate, How: "as before the deletion",
+		snapshot.FeatureBin: {{Reason: "answers", Status: bundle.Approximate, How: "as it was before the deletion",
 			Note: "The project was deleted and is in the trash, so calls to it get 410. The exported gateway serves " +
 				"calls as if the project hadn't been deleted, and accepts the project's keys.",
 			Remedy: "Start the exported gateway only if you want to serve the project again."}},
@@ -66,11 +66,11 @@ func table() bundle.Table {
 				Note: "Calls with the key are accepted from the same addresses. Kong checks the address that it " +
 					"sees.",
 				Remedy: behindProxies},
-			{Reason: "revoked", Status: bundle.Exact, How: "left out of `keys`, or `revoked` there, so calls get 401",
+			{Reason: "revoked", Status: bundle.Exact, How: "left out, or marked `revoked` in `keys`, so calls get 401",
 				Note: "The key is revoked, so it is refused from every address."},
 			{Reason: bundle.ReasonLeftOut, Status: bundle.Skipped, How: "left out by the export options",
 				Note:   "The range is left out because its key is left out.",
-				Remedy: "To let callers keep their keys, export again with keys set to hashes."},
+				Remedy: "To let callers keep their keys, export again with `keys` set to `hashes`."},
 		},
 		snapshot.FeatureOpenAPI: {
 			{Reason: "document", Status: bundle.Exact, How: "OpenAPI document next to the gateway",
@@ -127,7 +127,7 @@ func signingFates() []bundle.Fate {
 		Reason: "another_key",
 		Status: bundle.Approximate,
 		How:    "the `postern-auth` plugin, `signing_key`, with a key from a variable in `.env`",
-		Note: "Calls are signed the same way (RFC 9421), but with your own key, because the private key is a " +
+		Note: "Calls are signed the same way (RFC 9421), but with your own key, because the original key is a " +
 			"secret and isn't in this zip. Without a key, start.sh doesn't start the gateway and calls get 503. The " +
 			"gateway doesn't publish the public key. At worst, an upstream that doesn't have the public key refuses " +
 			"every call.",
@@ -218,11 +218,11 @@ func rateFates() []bundle.Fate {
 			How:  "the same, by the address that Kong sees",
 			Note: countedByIP, Remedy: oneNode + " " + behindProxies},
 		{Reason: "revoked", Title: "Rate limits for revoked keys", Status: bundle.Exact,
-			How:  "left out of `keys`, or `revoked` there, so calls get 401",
+			How:  "left out, or marked `revoked` in `keys`, so calls get 401",
 			Note: "The key is revoked, so calls with it are refused."},
 		{Reason: bundle.ReasonLeftOut, Status: bundle.Skipped, How: "left out by the export options",
 			Note:   "The limit is left out because its key is left out.",
-			Remedy: "To let callers keep their keys, export again with keys set to hashes."},
+			Remedy: "To let callers keep their keys, export again with `keys` set to `hashes`."},
 	}
 }
 
@@ -250,14 +250,14 @@ func keyFates() []bundle.Fate {
 			How:  "the same; its tenant isn't among `tenants`",
 			Note: "The project no longer serves the key's tenant, so the key still gets 403 wrong_tenant."},
 		{Reason: "revoked", Title: "Revoked API keys", Status: bundle.Exact,
-			How:  "left out of `keys`, or `revoked` there, so calls get 401",
+			How:  "left out, or marked `revoked` in `keys`, so calls get 401",
 			Note: "The key is revoked. Its record is exported, and calls with the key still get 401."},
 		{Reason: "minted", Status: bundle.Exact, How: "SHA-256 of the current key and of a new one",
 			Note:   "The consumer's key keeps working, and minted.csv contains a new one.",
 			Remedy: "Send the new key to its owner. NOTICE.md explains how."},
 		{Reason: bundle.ReasonLeftOut, Status: bundle.Skipped, How: "left out by the export options",
 			Note:   "This export leaves out keys, so the key gets 401 from the gateway.",
-			Remedy: "To let callers keep their keys, export again with keys set to hashes."},
+			Remedy: "To let callers keep their keys, export again with `keys` set to `hashes`."},
 	}
 }
 
@@ -265,11 +265,11 @@ func graceFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "by_the_clock", Status: bundle.Exact, How: "the `postern-auth` plugin, a second hash with `until`",
 			Note: "The key's previous secret works until the same time, by the gateway's clock."},
-		{Reason: "revoked", Status: bundle.Exact, How: "left out of `keys`, or `revoked` there, so calls get 401",
+		{Reason: "revoked", Status: bundle.Exact, How: "left out, or marked `revoked` in `keys`, so calls get 401",
 			Note: "The key is revoked, and so is its previous secret."},
 		{Reason: bundle.ReasonLeftOut, Status: bundle.Skipped, How: "left out by the export options",
 			Note:   "The previous secret is left out because its key is left out.",
-			Remedy: "To let callers keep their keys, export again with keys set to hashes."},
+			Remedy: "To let callers keep their keys, export again with `keys` set to `hashes`."},
 	}
 }
 

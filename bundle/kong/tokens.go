@@ -158,7 +158,7 @@ func accessFates() []bundle.Fate {
 				"before, and so are opaque tokens that your own endpoint checks. Calls with a provider's own token " +
 				"get 401, and calls that would send a provider's token to the upstream get 503.",
 			Remedy: "Have users with a provider's own token sign in to the exported realm. Its tokens are accepted " +
-				"and name the same users. If upstreams get a provider's token, see the provider's item.",
+				"and identify the same users. If upstreams get a provider's token, see the provider's item.",
 		},
 	}
 }

@@ -158,7 +158,7 @@ func transformFates() []bundle.Fate {
 			Title:  "Request transforms",
 			Status: bundle.Exact,
 			How:    "the `postern-auth` plugin, `transforms`",
-			Note:   "Request headers and queries are changed the same way before they reach the upstream.",
+			Note:   "Request headers and query strings are changed the same way before they reach the upstream.",
 		},
 		{
 			Reason: "request_bodies",
@@ -166,10 +166,12 @@ func transformFates() []bundle.Fate {
 			Status: bundle.Approximate,
 			How: "the `request-transformer` plugin of each service; `body_limit` of the `postern-auth` plugin " +
 				"refuses larger bodies",
-			Note: "Request headers and queries are changed the same way. So are members of JSON objects and forms, " +
+			Note: "Request headers and query strings are changed the same way. So are members of JSON objects and " +
+				"form fields, " +
 				"but Kong rewrites the entire body: members are in a different order, numbers have at most 14 " +
 				"digits, and if several members have the same name, only the last one is kept. At worst, a longer " +
-				"number, such as a 64-bit ID, reaches the upstream rounded and with an exponent: 9007199254740993 " +
+				"number, such as a 64-bit ID, reaches the upstream rounded and in scientific notation: " +
+				"9007199254740993 " +
 				"becomes 9.007199254741e+15. Kong also accepts NaN, 0x10 and similar values as JSON, and replaces a " +
 				"malformed multipart form with one that contains only the added members; the hosted gateway leaves " +
 				"both unchanged. Kong returns 500 for some of these requests. If a request has two Accept-Encoding, " +
@@ -185,7 +187,7 @@ func transformFates() []bundle.Fate {
 				"headers",
 			Note: "Response headers are changed the same way. So are members of JSON objects, but Kong rewrites the " +
 				"entire body: members are in a different order, and numbers have at most 14 digits. At worst, a " +
-				"longer number, such as a 64-bit ID, reaches the caller rounded and with an exponent: " +
+				"longer number, such as a 64-bit ID, reaches the caller rounded and in scientific notation: " +
 				"9007199254740993 becomes 9.007199254741e+15. Kong also accepts NaN, 0x10 and raw tabs as JSON, " +
 				"which the hosted gateway leaves unchanged. Kong cuts off a response whose JSON is neither an object " +
 				"nor an array; the hosted gateway passes it on. Kong also changes responses larger than 4 MiB; the " +

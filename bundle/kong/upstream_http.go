@@ -74,18 +74,18 @@ func proxyListen(p *snapshot.Project) string {
 func httpFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "grpc", Status: bundle.Approximate, How: "a service with the protocol grpc for the custom domains",
-			Note: "Kong forwards gRPC calls on custom domains with HTTP/2, and all other calls with HTTP/1.1. When " +
+			Note: "Kong forwards gRPC calls on custom domains over HTTP/2, and all other calls over HTTP/1.1. When " +
 				"it refuses a gRPC call, it returns its own status code, which differs from the hosted gateway's for " +
 				"410, 413 and 502. At worst, other calls get 502 because the upstream accepts only HTTP/2.",
 			Remedy: "If callers make non-gRPC calls, have the upstream also accept HTTP/1.1."},
 		{Reason: "http1", Status: bundle.Lossy, How: "not available",
-			Note: "Kong calls this upstream with HTTP/1.1. Only gRPC on custom domains can be forwarded with HTTP/2, " +
+			Note: "Kong calls this upstream over HTTP/1.1. Only gRPC on custom domains can be forwarded over HTTP/2, " +
 				"and only to an http target without a path, because Kong doesn't verify gRPC upstream certificates. " +
 				"At worst, every call gets 502 because the upstream accepts only HTTP/2, and gRPC isn't served.",
 			Remedy: "Have the upstream also accept HTTP/1.1. For gRPC, add a custom domain, use an http target " +
 				"without a path, and export again."},
 		{Reason: "auto", Status: bundle.Approximate, How: "not available",
-			Note: "Kong calls this upstream with HTTP/1.1, even if it offers HTTP/2. At worst, calls get 502 because " +
+			Note: "Kong calls this upstream over HTTP/1.1, even if it offers HTTP/2. At worst, calls get 502 because " +
 				"the upstream doesn't accept HTTP/1.1.",
 			Remedy: "Have the upstream accept HTTP/1.1."},
 	}

@@ -220,11 +220,11 @@ func healthchecksOf(
 func targetFates() []bundle.Fate {
 	const how = "`upstreams` with `targets` and their weights"
 	const note = "Kong distributes calls among the same targets with the same weights, and a target with weight 0 " +
-		"gets no calls. Each Kong node keeps its own counts. At worst, a target whose name has n addresses gets n " +
-		"times its share, because Kong gives the weight to each address."
+		"gets no calls. Each Kong node keeps its own counts. At worst, a target whose name resolves to n addresses " +
+		"gets n times its share, because Kong gives the weight to each address."
 	return []bundle.Fate{
 		{Reason: "upstream", Status: bundle.Approximate, How: how + "; `algorithm`", Note: note,
-			Remedy: "Use names with one address each, or divide the weights."},
+			Remedy: "Use names that each resolve to one address, or divide the weights by the number of addresses."},
 		{Reason: "hash", Status: bundle.Approximate, How: how + "; `algorithm: consistent-hashing` and `hash_on`",
 			Note: note + " Calls with the same hashed value go to the same target, but Kong computes a different " +
 				"hash. At worst, calls with any given value go to a different target than on the hosted gateway.",

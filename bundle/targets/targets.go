@@ -29,10 +29,10 @@ func For(format bundle.Format) (bundle.Target, error) {
 
 const matrixHead = `# How each item is exported
 
-This page is generated from the exporter's tables. ` + "`MIGRATION-REPORT.json`" + ` in a zip uses these texts for each
-item. **exact**: it moves without differences, so a gateway responds to the same call in the same way. **approximate**:
-it behaves slightly differently, and the note states the worst case. **lossy**: part of it is lost. **skipped**: it
-isn't exported.
+This page is generated from the exporter's tables. The ` + "`MIGRATION-REPORT.json`" + ` in each zip describes items in
+the same words. **exact**: the item moves without differences, so a gateway responds to the same call in the same way.
+**approximate**: it behaves slightly differently, and the note states the worst case. **lossy**: part of it is lost.
+**skipped**: it isn't exported.
 `
 
 // Matrix returns the support matrix as Markdown: a table of features and targets,

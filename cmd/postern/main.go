@@ -89,8 +89,7 @@ func newRoot(t terminal.Terminal) *cobra.Command {
 		}
 	}
 	root.SetHelpCommandGroupID("Other")
-	root.InitDefaultVersionFlag() // cobra would add both too late for terminal.NameTypes
-	root.InitDefaultHelpCmd()
+	root.InitDefaultVersionFlag() // cobra would add it too late for terminal.NameTypes
 	terminal.SuggestCommands(root)
 	terminal.ListArguments(root)
 	terminal.NameTypes(root)

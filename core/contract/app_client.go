@@ -84,7 +84,7 @@ type AppClientSettings struct {
 	LogoutURIs           *[]string      `json:"logout_uris,omitempty" flag:"logout-uri" doc:"Redirect URIs that are allowed after sign-out"`
 	BackchannelLogoutURI *string        `json:"backchannel_logout_uri,omitempty" doc:"URL on your server that receives a logout token when a session ends (OpenID Connect Back-Channel Logout). Leave empty for none"`
 	APIScopes            *[]string      `json:"api_scopes,omitempty" flag:"api-scope" doc:"API scopes that the app client can request. A project that serves the tenant must declare them. orders:* covers every scope that begins with orders:"`
-	GrantTypes           *[]string      `json:"grant_types,omitempty" flag:"grant-type" doc:"Grant types. Use client_credentials for calls by the application itself. Defaults to authorization_code and refresh_token"`
+	GrantTypes           *[]string      `json:"grant_types,omitempty" flag:"grant-type" doc:"Grant types. Use client_credentials for calls that the application makes on its own behalf. Defaults to authorization_code and refresh_token"`
 	Confidential         *bool          `json:"confidential,omitempty" doc:"True for a client that can keep a secret. Setting it to true creates a client secret, which is shown only once. Defaults to false"`
 	PKCE                 *string        `json:"pkce,omitempty" doc:"PKCE (Proof Key for Code Exchange) mode: required, or when_sent for a confidential client whose library can't send a code challenge. Defaults to required"`
 	AccessTokenSeconds   *int64         `json:"access_token_seconds,omitempty" flag:"access-token,duration" doc:"Lifetime of access and ID tokens, in seconds. Defaults to 10 minutes"`

@@ -80,14 +80,14 @@ var (
 	ListEnvironments = &Op[VersionPath, List[Environment]]{Operation{
 		ID: "list-environments", Method: http.MethodGet, Path: environments, Permission: ReadProjects,
 		Summary: "List the environments of a version", Command: "environments list PROJECT VERSION",
-		Doc: "Lists the version's environments by name, with their gateway URLs and targets.",
+		Doc: "Lists the version's environments, sorted by name, with their gateway URLs and targets.",
 	}}
 	CreateEnvironment = &Op[EnvironmentCreation, Environment]{Operation{
 		ID: "create-environment", Method: http.MethodPost, Path: environments, Status: http.StatusCreated,
 		Summary: "Add an environment to a version", Command: "environments create PROJECT VERSION NAME TARGET",
 		Example:    "environments create shop 1.0.0 staging https://staging.example.com",
 		Permission: UpdateProjects,
-		Doc: "Calls to its gateway URL are forwarded to the target. API keys that are limited to an environment with " +
+		Doc: "Calls to the gateway URL are forwarded to the target. API keys that are limited to an environment with " +
 			"this name work in the new environment.",
 	}}
 	GetEnvironment = &Op[EnvironmentPath, Environment]{Operation{

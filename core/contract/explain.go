@@ -46,7 +46,7 @@ type ExplainStep string
 // Explain is the operation that explains a call.
 var Explain = &Op[Question, Explanation]{Operation{
 	ID: "explain", Method: http.MethodGet, Path: project + "/explain", Permission: ReadProjects,
-	Summary: "Explain how the gateway would answer a call", Command: "explain PROJECT METHOD PATH",
+	Summary: "Explain how the gateway would handle a call", Command: "explain PROJECT METHOD PATH",
 	Example: "explain shop GET /orders/42 --key key_…",
 	Doc: "Nothing is sent to the upstream. The response lists the steps of the decision, the step or rule that " +
 		"determined the outcome, and how an exported gateway would respond to the same call.",

@@ -193,7 +193,7 @@ var (
 		ID: "create-group", Method: http.MethodPost, Path: tenantGroups, Status: http.StatusCreated,
 		Summary: "Create a group", Command: "groups create TENANT NAME",
 		Example: "groups create acme admins --display-name Administrators", Permission: UpdateUsers,
-		Doc: "Rules can require the group, and the tokens of its members include it.",
+		Doc: "Rules can require the group, and its members' tokens include it.",
 	}}
 	GetGroup = &Op[GroupPath, Group]{Operation{
 		ID: "get-group", Method: http.MethodGet, Path: group, Permission: ReadUsers,
@@ -258,8 +258,8 @@ var (
 	UnnestGroup = &Op[NestingPath, None]{Operation{
 		ID: "unnest-group", Method: http.MethodDelete, Path: groupChild, Status: http.StatusNoContent,
 		Summary: "Remove a nested group from its parent", Command: "groups unnest GROUP CHILD", Permission: UpdateUsers,
-		Doc: "Members of the child group leave the parent group, unless they are in it directly or through " +
-			"another nested group.",
+		Doc: "Members of the child group are removed from the parent group, unless they are in it directly or " +
+			"through another nested group.",
 	}}
 )
 

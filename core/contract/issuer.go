@@ -8,7 +8,7 @@ type JWT struct {
 // TokenIssuer is a pair of issuer and audience. A JSON Web Token is accepted if it matches both.
 type TokenIssuer struct {
 	Issuer   string `json:"iss,omitempty" doc:"https URL of the issuer, exactly as in its tokens" example:"https://accounts.example.com"`
-	Audience string `json:"aud,omitempty" doc:"Audience that the token's aud must contain" example:"https://api.example.com"`
+	Audience string `json:"aud,omitempty" doc:"Audience that the token's aud claim must contain" example:"https://api.example.com"`
 	JWKSURL  string `json:"jwks_url,omitempty" minLength:"1" doc:"URL of the issuer's keys. Defaults to the URL in the issuer's discovery document"`
 	Tenant   string `json:"tenant,omitempty" minLength:"1" doc:"Name of the callers' tenant. Defaults to the project's own tenant"`
 }

@@ -281,7 +281,7 @@ func (KeyValue) LogValue() slog.Value { return slog.StringValue("***") }
 
 // KeyMatch is the answer to a KeyCheck.
 type KeyMatch struct {
-	Match *string `json:"match" doc:"ID of the key; null if no key of the project has this plaintext"`
+	Match *string `json:"match" doc:"ID of the key; null if no key in the project has this plaintext"`
 }
 
 const (
@@ -326,7 +326,7 @@ var (
 	FreezeKey = &Op[KeyPath, Key]{Operation{
 		ID: "freeze-key", Method: http.MethodPost, Path: key + "/freeze", Summary: "Freeze an API key",
 		Command: "keys freeze KEY", Permission: ChangeKeys,
-		Doc: "Calls with a frozen key get 403 key_frozen. You can unfreeze the key.",
+		Doc: "Calls with a frozen key get 403 key_frozen. You can unfreeze the key later.",
 	}}
 	UnfreezeKey = &Op[KeyPath, Key]{Operation{
 		ID: "unfreeze-key", Method: http.MethodPost, Path: key + "/unfreeze", Summary: "Unfreeze an API key",

@@ -185,10 +185,10 @@ var (
 	TakeDownProject = &Op[TakedownUpdate, Takedown]{Operation{
 		ID: "take-down-project", Method: http.MethodPut, Path: takedown,
 		Summary: "Take a project down (operators only)",
-		Command: "takedown set PROJECT", Example: "takedown set shop --reason 'Phishing, reported on 3 May'",
+		Command: "takedown set PROJECT", Example: "takedown set shop --reason 'Phishing, reported on May 3'",
 		Permission: TakeDownProjects,
 		Doc: "Calls get 403 project_frozen until you lift the takedown. The project's team can read the reason and " +
-			"can still export the project. Operators can take down projects of any team.",
+			"can still export the project. Operators can take down any team's projects.",
 	}}
 	LiftTakedown = &Op[ProjectPath, Takedown]{Operation{
 		ID: "lift-takedown", Method: http.MethodDelete, Path: takedown, Summary: "Lift a takedown (operators only)",

@@ -78,7 +78,7 @@ var (
 		ID: "list-relations", Method: http.MethodGet, Path: relations, Permission: ReadProjects,
 		Summary: "List the owners of objects",
 		Command: "relations list PROJECT", Example: "relations list shop --search invoice: --sort -created",
-		Doc: "Lists the owners of objects that rules check: owners that rules remembered and owners that you added.",
+		Doc: "Lists the object owners that rules check: those that rules remembered and those that you added.",
 	}}
 	AddRelations = &Op[RelationAddition, AddedRelations]{Operation{
 		ID: "add-relations", Method: http.MethodPost, Path: relations, Permission: UpdateProjects,

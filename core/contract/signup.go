@@ -121,7 +121,7 @@ var (
 	ListApprovals = &Op[ApprovalList, List[Approval]]{Operation{
 		ID: "list-approvals", Method: http.MethodGet, Path: approvals, Summary: "List a tenant's approvals",
 		Command: "signup approvals list TENANT", Permission: ReadUsers,
-		Doc: "Lists the email addresses and domains whose users can sign up.",
+		Doc: "Lists the email addresses and domains that are approved to sign up.",
 	}}
 	CreateApproval = &Op[ApprovalCreation, Approval]{Operation{
 		ID: "create-approval", Method: http.MethodPost, Path: approvals, Status: http.StatusCreated,

@@ -131,7 +131,7 @@ var (
 		ID: "detach-tenant", Method: http.MethodDelete, Path: attachment, Status: http.StatusNoContent,
 		Summary: "Detach a tenant from a project", Permission: UpdateProjects,
 		Command: "tenants detach PROJECT TENANT",
-		Doc:     "Calls with the tenant's keys and tokens get 403. The tenant keeps its users, groups and keys.",
+		Doc:     "Calls with the tenant's keys or tokens get 403. The tenant keeps its users, groups and keys.",
 	}}
 )
 

@@ -130,7 +130,7 @@ var (
 	}}
 	SetUpstreamHeader = &Op[UpstreamHeaderUpdate, UpstreamHeader]{Operation{
 		ID: "set-upstream-header", Method: http.MethodPut, Path: upstreamHeader, Permission: UpdateProjects,
-		Summary: "Set an upstream header of an environment",
+		Summary: "Set an upstream header for an environment",
 		Command: "upstreams headers set PROJECT VERSION ENVIRONMENT NAME",
 		Example: "upstreams headers set shop 1.0.0 prod X-Upstream-Token --file token.txt",
 		Doc: "The gateway adds the header to every call and replaces any value that callers send. The value is never " +
@@ -138,7 +138,7 @@ var (
 	}}
 	RemoveUpstreamHeader = &Op[UpstreamHeaderPath, None]{Operation{
 		ID: "remove-upstream-header", Method: http.MethodDelete, Path: upstreamHeader, Status: http.StatusNoContent,
-		Summary: "Remove an upstream header of an environment", Permission: UpdateProjects,
+		Summary: "Remove an upstream header from an environment", Permission: UpdateProjects,
 		Command: "upstreams headers remove PROJECT VERSION ENVIRONMENT NAME",
 		Doc:     "The gateway stops adding the header. Values that callers send reach the upstream again.",
 	}}

@@ -18,7 +18,7 @@ type Upstream struct {
 	Checks  UpstreamChecks  `json:"checks,omitzero" flag:",each" audit:"each"`
 	Breaker UpstreamBreaker `json:"breaker,omitzero" flag:",each" audit:"each"`
 
-	HTTP UpstreamHTTP `json:"http,omitempty" flag:"http" enum:"1.1,2,auto" doc:"HTTP version of calls to the upstream. 2 is HTTP/2, which gRPC requires: an https target must offer it in the TLS handshake (ALPN), and an http target must accept it without TLS (h2c). auto is HTTP/2 if an https target offers it, and HTTP/1.1 otherwise. Defaults to 1.1"`
+	HTTP UpstreamHTTP `json:"http,omitempty" flag:"http" enum:"1.1,2,auto" doc:"HTTP version for calls to the upstream. 2 is HTTP/2, which gRPC requires: an https target must offer it in the TLS handshake (ALPN), and an http target must accept it without TLS (h2c). auto is HTTP/2 if an https target offers it, and HTTP/1.1 otherwise. Defaults to 1.1"`
 }
 
 // Stated returns the settings with the defaults of those that aren't set.

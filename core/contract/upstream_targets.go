@@ -10,7 +10,7 @@ import (
 
 // UpstreamTargets are several targets of an environment, and how calls are spread over them.
 type UpstreamTargets struct {
-	Targets []UpstreamTarget `json:"targets,omitempty" flag:"weighted-target" doc:"Several targets, instead of target. They can differ only in host and port. At most 32"`
+	Targets []UpstreamTarget `json:"targets,omitempty" flag:"weighted-target" doc:"Several targets, instead of target. The targets can differ only in host and port. At most 32"`
 	Balance *UpstreamBalance `json:"balance,omitempty" flag:"balance" doc:"How calls are spread across targets: round_robin, least_connections, or a hash: {\"hash\": \"key\"}, with key, owner, ip or {\"header\": NAME}. Defaults to round_robin"`
 }
 

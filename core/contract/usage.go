@@ -62,7 +62,7 @@ type UsageGroup struct {
 	StatusClass *string           `json:"status_class,omitempty" doc:"Class of the status code, such as 2xx. Empty for calls without a status"`
 	Tenant      *UsageTenant      `json:"tenant,omitempty" doc:"Tenant of the key or, without a key, of the user"`
 	UsageSums
-	Latency *UsageLatency `json:"latency,omitempty" doc:"Latency of forwarded calls, except tunnels. Present only if you group by hour, day, environment or route, and nothing else"`
+	Latency *UsageLatency `json:"latency,omitempty" doc:"Latency of forwarded calls, except tunnels. Present only if you don't group by owner, key, status_class or tenant"`
 }
 
 // UsageSums are numbers of calls and of bytes in their bodies.

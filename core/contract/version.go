@@ -132,7 +132,7 @@ var (
 	DeleteVersion = &Op[VersionRemoval, None]{Operation{
 		ID: "delete-version", Deletes: "version",
 		Method: http.MethodDelete, Path: version, Status: http.StatusNoContent,
-		Summary: "Delete a version with its environments", Command: "versions delete PROJECT VERSION",
+		Summary: "Delete a version and its environments", Command: "versions delete PROJECT VERSION",
 		Permission: UpdateProjects,
 		Doc: "Also revokes API keys that are valid only for this version. Requires confirm if the version has any of " +
 			"these keys or recent calls. You can't delete the last version of a project.",

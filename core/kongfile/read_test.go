@@ -439,7 +439,8 @@ func TestFiles_unknownMembers(t *testing.T) {
 		case tt.want == "" && err != nil:
 			t.Errorf("%s: %v", name, err)
 		case tt.want != "" && (!refused || limit.Code != configfile.CodeLimit ||
-			!strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "more than 100 unknown members")):
+			!strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "more than 100 unknown "+
+			"top-level members")):
 			t.Errorf("%s: %v", name, err)
 		}
 	}

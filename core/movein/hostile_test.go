@@ -58,7 +58,7 @@ func hostile() map[string]string {
 // BenchmarkKong_hostile.
 func TestKong_hostile(t *testing.T) {
 	refused := map[string]string{
-		"members at the top": "The import has more than 100 unknown top-level members in its files. Check whether " +
+		"members at the top": "The import has more than 100 unknown top-level members in its files. Check that " +
 			"it is a Kong file, and remove the members that Kong doesn't read. The first one is \"x0\" on line 6.",
 		"members of a consumer":   "The consumer at /consumers/0 has more than 5,000 values.",
 		"groups of acl":           `The plugin "acl" at /plugins/0 has more than 5,000 values.`,

@@ -83,8 +83,8 @@ var (
 	Busy             = Denial{503, "busy", "The gateway is using all its memory for request bodies. Try again in a " +
 		"moment."}
 	TooManyCalls = Denial{503, "busy", "This API has too many calls in progress. Try again in a moment."}
-	Compiling    = Denial{503, "busy", "The gateway is still reading the OpenAPI document of this API. Try again in a " +
-		"moment."}
+	Compiling    = Denial{503, "busy", "The gateway is still reading the OpenAPI document of this API. Try again in " +
+		"a moment."}
 	ResponseTooLarge = Denial{502, "response_too_large", "The response is too large to be changed."}
 )
 

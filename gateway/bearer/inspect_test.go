@@ -62,7 +62,7 @@ func TestInspect_hostile(t *testing.T) {
 			"isn't an https URL"},
 		"keys at another port": {answer(document, `{"issuer":"ISSUER","jwks_uri":"http://127.0.0.1:6379/"}`),
 			"discovery",
-			"isn't the issuer's port, 80 or 443"},
+			"isn't 80, 443 or the issuer's port"},
 		"a document without end": {answer(document, strings.Repeat("a", 600<<10)), "discovery", "longer than 512 KiB"},
 		"a redirect": {func(w http.ResponseWriter, r *http.Request) bool {
 			http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound)

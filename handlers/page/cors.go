@@ -71,7 +71,7 @@ func (f CORSForm) CompareWith(m *projects.Conflict, saved contract.SavedCORS) {
 		{"Headers", func(c CORSForm) string { return strings.Join(c.Headers, ", ") }},
 		{"Exposed headers", func(c CORSForm) string { return strings.Join(c.ExposedHeaders, ", ") }},
 		{"Cookies", func(c CORSForm) string { return yesOrNo(c.Credentials) }},
-		{"Cache preflights", func(c CORSForm) string { return c.age }},
+		{"Preflight cache time", func(c CORSForm) string { return c.age }},
 	} {
 		m.Rows = append(m.Rows, projects.Difference{
 			Label:  row.label,

@@ -87,7 +87,7 @@ var fieldLabels = map[string]string{
 	"logo_url":          "Logo",
 	"logout_uris":       "Post-logout redirect URIs",
 	"match":             "Comparison",
-	"max_age":           "Cache preflights",
+	"max_age":           "Preflight cache time",
 	"methods":           "Allowed methods",
 	"mode":              "Who can call",
 	"new_product":       "Or a new product",

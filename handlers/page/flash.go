@@ -62,8 +62,8 @@ var flashes = map[string]string{
 	"tenant_gone":      "Deleted the tenant %s.",
 	"attached":         "Attached the tenant %s. The project serves it starting with the next call.",
 	"detached":         "Detached the tenant %s. Calls to the project with the tenant's keys get 403.",
-	"invited": "Invited %s. They need an invitation link (see below), unless their provider is trusted for the " +
-		"domain of the address.",
+	"invited": "Invited %s. They need an invitation link (see below), unless their provider is trusted for their " +
+		"email domain.",
 	"user":          "Saved %s.",
 	"user_frozen":   "%s is frozen. Their calls get 403 until you unfreeze them.",
 	"user_thawed":   "%s is unfrozen and can sign in again.",
@@ -94,7 +94,7 @@ var flashes = map[string]string{
 	"key_saved":     "Saved key %s for %s. The change applies starting with the next call.",
 	"key_type":      "Saved the key type %s. The change applies to all of its keys starting with the next call.",
 	"key_type_gone": "Deleted the key type.",
-	"frozen":        "Key %s for %s is frozen. Calls with it get 403 until you unfreeze it.",
+	"frozen":        "Key %s for %s is frozen. Calls that use it get 403 until you unfreeze it.",
 	"unfrozen":      "Key %s for %s is unfrozen and works again.",
 	"keys_frozen":   "Frozen: %s. Calls with these keys get 403 until you unfreeze the keys.",
 	"keys_unfrozen": "Unfrozen: %s. Calls with these keys work again.",

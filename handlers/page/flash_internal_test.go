@@ -86,7 +86,7 @@ func TestReadFlash(t *testing.T) {
 	named := flashCookie("session", "frozen", flashDetails{Names: []string{"sk_1…9x", "ana"}, Undo: "/unfreeze"})
 	for _, tt := range []struct{ name, session, cookie, want string }{
 		{"plain", "", "claimed", flashes["claimed"]},
-		{"named", "session", named, "Key sk_1…9x for ana is frozen. Calls with it get 403 until you unfreeze it."},
+		{"named", "session", named, "Key sk_1…9x for ana is frozen. Calls that use it get 403 until you unfreeze it."},
 		{"other session", "other", named, ""},
 		{"signed out", "", named, ""},
 		{"other flash", "session", strings.Replace(named, "frozen", "revoked", 1), ""},

@@ -102,8 +102,8 @@ func (s *Server) beginForm(v *Visit, r idempotency.Request) (*idempotency.Attemp
 			}
 		case "idempotency_answer_lost":
 			err = fault.New(fault.Conflict, "form_answer_lost",
-				"This form was already processed, but its result was lost. Check the current state, then reload the "+
-					"page before you send the form again.")
+				"This form was already processed, but its result was lost. Check whether your change was made, then "+
+					"reload the page before you send the form again.")
 		}
 		return attempt, kept, err
 	}

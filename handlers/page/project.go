@@ -37,7 +37,7 @@ func deletedText(p rules.Project) string {
 	if p.Deleted == nil {
 		return ""
 	}
-	return "Deleted on " + Moment(p.Deleted.Since) + ". All calls get 410. You can export the project, and restore " +
+	return "Deleted on " + Moment(p.Deleted.Since) + ". All calls get 410. You can export or restore " +
 		"it until " + Moment(p.Deleted.PurgeAt) + "."
 }
 

@@ -17,7 +17,7 @@ func TestExplain_page(t *testing.T) {
 		"rules", "GET /orders/{id} scopes=orders:read").LeadsTo(rulesPage)
 
 	const page = "/projects/shop/explain"
-	s.Get(page).Shows(200, "Explain a call").Says("main", "Path below the environment")
+	s.Get(page).Shows(200, "Explain a call").Says("main", "Path after the gateway URL")
 	ask := func(query ...string) string {
 		values := url.Values{}
 		for i := 0; i < len(query); i += 2 {

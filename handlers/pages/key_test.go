@@ -50,7 +50,7 @@ func TestKeys_lifecycle(t *testing.T) {
 	s.Get(path).Shows(200, "Key for billing").Says("[data-panel]", "Active").
 		Says("[data-panel] time[title^='31 Dec 2090']", "in ")
 
-	s.Get(path).Says("form[action$='/revoke']", "No calls with it in the last hour")
+	s.Get(path).Says("form[action$='/revoke']", "No calls used it in the last hour")
 
 	rotate := path + "/rotate"
 	old := s.Get(path).Nonce(rotate)

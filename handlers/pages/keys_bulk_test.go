@@ -23,7 +23,7 @@ func TestKeys_bulk(t *testing.T) {
 	s.Post(change, "do", "explode", "key", first).Shows(422, "This request failed")
 	s.Post(change, "do", "freeze", "key", "key_none").Shows(404, "Page not found")
 	s.Post(change, "do", "freeze", "key", first).Shows(200, "Freeze 1 key").
-		Says("main", "No calls with it in the last hour")
+		Says("main", "No calls used it in the last hour")
 	s.Post(change, "do", "revoke", "key", first, "key", second).Shows(200, "Revoke 2 keys").
 		Says("main", "1 owner made calls with them in the last hour: bootstrap.")
 	s.Get("/projects/shop/keys").Says("tbody", "Active").Lacks("tbody .tone-cold")

@@ -210,7 +210,7 @@ func TestUserPage_invitationWithoutAppClient(t *testing.T) {
 	user := s.Post(tenant+"/users", "email", "ana@example.com").Location()
 	s.Get(user).
 		Says("[data-flash]", "They need an invitation link (see below)").
-		Says("#invitation ~ div", "you need an app client of this tenant").
+		Says("#invitation ~ div", "this tenant needs an app client").
 		Says("#invitation ~ div a[href='"+tenant+"#served']", "Attach the tenant to a project first").
 		Lacks("#app-client")
 	s.Post(tenant+"/projects", "project", "shop").LeadsTo(tenant + "#served")

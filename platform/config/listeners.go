@@ -145,7 +145,7 @@ func limitSettings() []setting {
 		{
 			"gateway-min-body-rate",
 			"240",
-			"minimum average rate of a request body, in bytes per second, checked once the gateway has waited 10 s " +
+			"minimum average rate of a request body, in bytes per second, checked after the gateway has waited 10 s " +
 				"for the body; 0 means no minimum",
 			number(func(c *Config) *int { return &c.MinBodyRate }),
 		},

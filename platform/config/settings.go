@@ -122,7 +122,7 @@ func generalSettings() []setting {
 		{
 			"metrics-token",
 			"",
-			"bearer token that Prometheus sends for /metrics; empty means that only this machine can read /metrics, " +
+			"bearer token that Prometheus sends to /metrics; empty means that only this machine can read /metrics, " +
 				"and only if no other machine can reach the listeners",
 			secret(func(c *Config) *Secret { return &c.MetricsToken }),
 		},

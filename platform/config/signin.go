@@ -46,8 +46,8 @@ func signInSettings() []setting {
 		{
 			"account-signup",
 			"invite",
-			"who can create an account: open (anyone), invite (people with an invitation or unclaimed workspace) or " +
-				"closed",
+			"who can create an account: open (anyone), invite (people with an invitation or an unclaimed workspace) " +
+				"or closed",
 			assignAccountSignUp,
 		},
 		{

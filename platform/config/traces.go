@@ -64,7 +64,7 @@ func traceSettings() []setting {
 			"traces-sampler",
 			defaultSampler,
 			"which traces are recorded: always_on, always_off, traceidratio, or one of these with the prefix " +
-				"parentbased_, which follows the sampled flag of callers in --traces-trusted",
+				"parentbased_ to follow the sampled flag of callers in --traces-trusted",
 			ifTraced(func(t *Traces, v string) error { return t.setSampler(v) }),
 		},
 		{

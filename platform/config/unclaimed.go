@@ -88,8 +88,8 @@ func unclaimedSettings() []setting {
 		{
 			"unclaimed-body-memory",
 			"8",
-			"maximum amount of --gateway-body-memory for calls to one unclaimed workspace's projects, in MB, if its " +
-				"limits are on",
+			"maximum amount of --gateway-body-memory for calls to one unclaimed workspace's projects, in MB, if " +
+				"their limits are on",
 			number(func(c *Config) *int { return &c.UnclaimedBodyMemory }),
 		},
 		{

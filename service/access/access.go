@@ -354,7 +354,7 @@ func Check(p Principal, team string, action Action) error {
 	}
 	if !Can(role, action) {
 		return Refused(
-			fault.New(fault.Forbidden, "not_allowed", "Your role in this team, %s, doesn't include the permission %s.",
+			fault.New(fault.Forbidden, "not_allowed", "Your role in this team, %s, doesn't include the %s permission.",
 				role, action),
 			team,
 			action,

@@ -66,8 +66,8 @@ var (
 	ErrInvitationOver = fault.New(fault.Gone, "invitation_over", "This invitation link has expired, or has "+
 		"already been used or replaced. Ask the application's support for a new link.")
 	// ErrIdentityTaken is of an identity that is linked to another user.
-	ErrIdentityTaken = fault.New(fault.Conflict, "identity_taken", "This sign-in belongs to another account here. To "+
-		"use it for your account, sign in to the other account and delete that account first.")
+	ErrIdentityTaken = fault.New(fault.Conflict, "identity_taken", "This sign-in is already linked to another "+
+		"account here. To use it for your account, sign in to the other account and delete that account first.")
 )
 
 // FindByIdentity returns the end user who is linked to an identity, and false if there

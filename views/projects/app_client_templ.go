@@ -1181,7 +1181,7 @@ func appClientSecret(m AppClientSecret) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 85, "<p>This app client is public. It doesn't have a secret, because browsers and apps on users' devices can't keep one. PKCE protects its authorization codes.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 85, "<p>This app client is public. It doesn't have a secret, because browsers and apps on users' devices can't store one securely. PKCE protects the authorization codes instead.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

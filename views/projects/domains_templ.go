@@ -503,7 +503,7 @@ func DomainPage(m Domain) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "<section class=\"card mt-6 space-y-5 p-5\" aria-labelledby=\"domain-record-title\"><h2 id=\"domain-record-title\">Ownership</h2><p class=\"text-muted\">Create this TXT record with your DNS provider and keep it. Postern checks it once a day.</p><div class=\"space-y-1.5\"><p class=\"label\">Name</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "<section class=\"card mt-6 space-y-5 p-5\" aria-labelledby=\"domain-record-title\"><h2 id=\"domain-record-title\">Ownership</h2><p class=\"text-muted\">Create this TXT record at your DNS provider and leave it in place. Postern checks it once a day.</p><div class=\"space-y-1.5\"><p class=\"label\">Name</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

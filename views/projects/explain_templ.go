@@ -305,7 +305,7 @@ func explainForm(m Explain) templ.Component {
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
 			ID:           "explain-path",
 			Name:         "path",
-			Label:        "Path below the environment",
+			Label:        "Path after the gateway URL",
 			Hint:         "For a custom domain, enter the complete path.",
 			Value:        m.Path,
 			Placeholder:  "/orders/42",

@@ -82,7 +82,7 @@ func (f *OpenAPISettings) publications() ui.Group {
 		ID:     "openapi-publication",
 		Name:   "publication",
 		Legend: "Publish openapi.json",
-		Hint:   "Published below each environment's gateway URL, with that URL as the server.",
+		Hint:   "Published under each environment's gateway URL, with that URL as the server.",
 		Options: []ui.Option{
 			option("off", "Not published", "Calls to this path go to the upstream."),
 			option("callers", "For callers", "Only callers that Access and Rules allow can read it."),

@@ -888,7 +888,7 @@ func contentCard(m ContentView) templ.Component {
 			}
 		}
 		if m.Cut {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, "<p class=\"text-muted border-t px-5 py-3 text-[0.8125rem]\">Some members aren't shown.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, "<p class=\"text-muted border-t px-5 py-3 text-[0.8125rem]\">Some fields aren't shown.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

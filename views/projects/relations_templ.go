@@ -646,7 +646,7 @@ func relationMisses(rows []RelationMiss) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "<section id=\"missed\" class=\"mt-10\" aria-labelledby=\"missed-title\"><h2 id=\"missed-title\">Responses without an object</h2><p class=\"text-muted mt-1 mb-3 max-w-2xl\">In the last 30 days, these rules couldn't find an object in some responses. Objects created by these calls don't have an owner. Add their owners above.</p><div class=\"card\"><div class=\"table-frame\" role=\"group\" aria-labelledby=\"missed-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Rule</th><th scope=\"col\">Responses</th><th scope=\"col\" class=\"max-sm:hidden\">Last</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "<section id=\"missed\" class=\"mt-10\" aria-labelledby=\"missed-title\"><h2 id=\"missed-title\">Responses without an object</h2><p class=\"text-muted mt-1 mb-3 max-w-2xl\">In the last 30 days, these rules couldn't find an object in some responses. Objects created by these calls don't have an owner. Add their owners above.</p><div class=\"card\"><div class=\"table-frame\" role=\"group\" aria-labelledby=\"missed-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Rule</th><th scope=\"col\">Responses</th><th scope=\"col\" class=\"max-sm:hidden\">Last response</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -31,7 +31,7 @@ type TransformsForm struct {
 var transformSyntax = []ui.Fact{
 	{Label: "request, response", Value: "A header."},
 	{Label: "query", Value: "A query parameter of the request."},
-	{Label: "request-body, response-body", Value: "A member of a JSON object or a form."},
+	{Label: "request-body, response-body", Value: "A member of a JSON object, or a form field."},
 	{Label: "request remove X-Debug", Value: "Removes the header."},
 	{Label: "response rename X-Powered-By: X-Upstream", Value: "Renames the header."},
 	{Label: "query replace page: 1", Value: "Sets the value if the parameter exists."},

@@ -191,7 +191,7 @@ func UsagePage(m Usage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "</div></section><p class=\"hint\">Times are in UTC. Each call is counted after it ends, but under its start time. Byte counts include bodies but not headers. Latency is measured to the end of the response, and only for forwarded calls other than tunnels. ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "</div></section><p class=\"hint\">Times are in UTC. Calls are counted when they end, but appear under their start times. Byte counts include bodies but not headers. Latency is measured to the end of the response, and only for forwarded calls other than tunnels. ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -163,7 +163,7 @@ func UsersPage(m Users) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if len(m.Rows) > 0 {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<p class=\"hint mt-2 max-md:hidden\">Last call shows the hour of the most recent call to this project in the past 7 days that used the user's token or a key they own.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<p class=\"hint mt-2 max-md:hidden\">“Last call” shows the hour of the most recent call to this project in the past 7 days that used the user's token or a key they own.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -886,7 +886,7 @@ func upstreamTLS(m UpstreamTLS) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else if m.Action == "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 63, "<p class=\"text-muted\">The upstream's certificate must be valid, be issued by an authority that the gateway's system trusts, and name the target's host.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 63, "<p class=\"text-muted\">The upstream's certificate must be valid, be issued by an authority that the gateway's OS trusts, and name the target's host.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -938,8 +938,8 @@ func upstreamTLS(m UpstreamTLS) templ.Component {
 					Mono:         true,
 					Autocomplete: "off",
 					Placeholder:  "-----BEGIN CERTIFICATE-----",
-					Hint: "If your own authority issued the upstream's certificate, paste up to 16 " +
-						"of the authority's certificates in PEM format.",
+					Hint: "If your own CA issued the upstream's certificate, paste up to 16 " +
+						"of the CA's certificates in PEM format.",
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -1075,8 +1075,8 @@ func hostHeader(m HostHeader) templ.Component {
 					Mono:         true,
 					Autocomplete: "off",
 					Placeholder:  "target",
-					Hint: `Enter "target" for the target's host, "caller" for the custom domain that was ` +
-						`called, or a host name. The default is "target".`,
+					Hint: `Enter "target" for the target's host, "caller" for the custom domain that the ` +
+						`caller used, or a host name. The default is "target".`,
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

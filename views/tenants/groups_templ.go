@@ -138,7 +138,7 @@ func GroupsPage(m Groups) templ.Component {
 				templ_7745c5c3_Err = ui.Empty(
 					"No groups yet",
 					"A group can contain users, apps that own keys, and other groups. Rules can require groups, and the "+
-						"upstream gets the names of the caller's groups in X-Consumer-Groups.",
+						"X-Consumer-Groups header gives the upstream the names of the caller's groups.",
 				).Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

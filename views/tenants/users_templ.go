@@ -133,7 +133,7 @@ func UsersPage(m Users) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if len(m.Rows) > 0 {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<p class=\"hint mt-2 max-md:hidden\">Last call shows the hour of the most recent call in the past 7 days that used the user's token or a key they own.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<p class=\"hint mt-2 max-md:hidden\">“Last call” shows the hour of the most recent call in the past 7 days that used the user's token or a key they own.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -217,7 +217,7 @@ func invite(m Invite) templ.Component {
 				Autocomplete: "off",
 				Placeholder:  "ana@example.com",
 				Hint: "No email is sent. Create an invitation link on the user's page, unless the user's " +
-					"provider is trusted for the domain of the address.",
+					"provider is trusted for their email domain.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -491,7 +491,7 @@ func invitation(m Invitation) templ.Component {
 			}
 		}
 		if len(m.Setup) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "<div class=\"p-5\"><p>To create an invitation link, you need an app client of this tenant for the user to sign in to.</p><ul class=\"mt-2 space-y-1\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "<div class=\"p-5\"><p>Before you can create an invitation link, this tenant needs an app client.</p><ul class=\"mt-2 space-y-1\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -583,7 +583,7 @@ func invitationForm(m Invitation) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "<p class=\"hint col-span-2\">The person who opens the link and signs in becomes this user. A new link replaces the previous one. Without a link, the user must sign in with a provider that is trusted for the domain of their address.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "<p class=\"hint col-span-2\">The person who opens the link and signs in becomes this user. A new link replaces the previous one. Without a link, the user must sign in with a provider that is trusted for the domain of their email address.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -199,7 +199,7 @@ func CORSSection(m CORS) templ.Component {
 			templ_7745c5c3_Err = TextField(Field{
 				ID:           "cors-age",
 				Name:         "max_age",
-				Label:        "Cache preflights",
+				Label:        "Preflight cache time",
 				Value:        Value{Text: m.Age, Error: m.Wrong["max_age"]},
 				Autocomplete: "off",
 				Placeholder:  "600",

@@ -23,7 +23,7 @@ const (
 
 // NewAudit returns the commands of the audit log, with verify among them.
 func NewAudit(t terminal.Terminal, verify *cobra.Command) *cobra.Command {
-	return terminal.Family("audit", "List and verify the audit log",
+	return terminal.Family("audit", "Show and verify the audit log",
 		newAuditList(t),
 		cli.FactsCommand(t, cli.AsHolder, contract.GetAuditEntry, auditFacts),
 		verify,

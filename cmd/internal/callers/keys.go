@@ -44,7 +44,7 @@ func newKeys(t terminal.Terminal) *cobra.Command {
 		}),
 		cli.OperationCommand(t, cli.AsKey, contract.RotateKey, rotated),
 		cli.OperationCommand(t, cli.AsKey, contract.FreezeKey,
-			keyIs(t, "is frozen. Calls with it get 403 until you unfreeze it")),
+			keyIs(t, "is frozen. Calls that use it get 403 until you unfreeze it")),
 		cli.OperationCommand(t, cli.AsKey, contract.UnfreezeKey, keyIs(t, "works again")),
 		newKeysRevoke(t),
 		newKeysImport(t),
@@ -125,7 +125,7 @@ func keyIs(t terminal.Terminal, done string) func(contract.KeyPath, contract.Key
 func newKeysRevoke(t terminal.Terminal) *cobra.Command {
 	var yes bool
 	command := cli.OperationCommand(t, cli.AsKey, contract.RevokeKey,
-		keyIs(t, "is permanently revoked. Calls with it get 401"))
+		keyIs(t, "is permanently revoked. Calls that use it get 401"))
 	command.Use += " [--yes]"
 	command.Long = `Permanently revoke an API key. Calls with the key get 401 within a second. You can't
 undo this. To block a key temporarily, freeze it with postern keys freeze KEY.

@@ -166,7 +166,7 @@ func newKeysCheck(t terminal.Terminal) *cobra.Command {
 			return nil
 		})
 	command.Long += "\n\nThe command reads the key from a prompt or from standard input, so that the key isn't\n" +
-		"stored in your shell's history. If no key of the project matches, the exit code is 1,\nunless you use --json."
+		"stored in your shell's history. If no key in the project matches, the exit code is 1,\nunless you use --json."
 	terminal.AddJSONFlag(command)
 	return command
 }

@@ -121,7 +121,7 @@ func newTenantsDelete(t terminal.Terminal) *cobra.Command {
 	command.Use += " [--yes]"
 	command.Long = `Permanently delete a tenant with its users, app clients and keys. Only owners can delete
 a tenant that has users, app clients or keys, or that a project serves. Calls with its
-keys and its users' tokens are refused. You can't undo this.
+keys or its users' tokens are refused. You can't undo this.
 
 ` + cli.AsksHelp
 	terminal.AddYesFlag(command, &yes)

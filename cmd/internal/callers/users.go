@@ -193,7 +193,7 @@ func newGroupMappingsRemove(t terminal.Terminal) *cobra.Command {
 	return changingGroupMappings(t, &cobra.Command{
 		Use:   "remove PROVIDER CLAIM VALUE GROUP",
 		Short: "Remove a group mapping",
-		Long: `Remove a group mapping. If it is the last mapping to the group, users who joined the
+		Long: `Remove a group mapping. If this is the last mapping to the group, users who joined the
 group through a mapping are removed from it immediately.`,
 		Example: "  postern group-mappings remove idp_… groups /billing billing",
 	}, func(now contract.GroupMappings, one contract.GroupMapping) ([]contract.GroupMapping, error) {

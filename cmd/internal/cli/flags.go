@@ -200,7 +200,10 @@ func ValueFlags[Value any](c *cobra.Command, others ...string) func(*Value) erro
 	var members []contract.Member
 	for _, m := range contract.MembersOfBody(given.Type()) {
 		if m.Flag != "" {
-			terminal.AllowEmpty(addMemberFlag(c, m, given.FieldByIndex(m.Index))) // the value exists already
+			flag := addMemberFlag(c, m, given.FieldByIndex(m.Index))
+			if m.Enum == nil { // the value exists already, and may be emptied
+				terminal.AllowEmpty(flag)
+			}
 			NameMember(c, m)
 			members = append(members, m)
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 func newExports(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("exports", "Manage past exports and their ledgers",
+	return terminal.Family("exports", "Manage exports and their ledgers",
 		cli.ListCommand(t, cli.AsProject, contract.ListExports,
 			[]string{"ID", "STATE", "STARTED", "PORTABLE", "BY", "FORMAT", "CONTENTS", "SIZE", "EXACT", "APPROXIMATE",
 				"LOSSY", "SKIPPED"},

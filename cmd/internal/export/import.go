@@ -43,7 +43,7 @@ Gateway, these are exports from get-export and export-api, and responses from
 get-api-keys, get-usage-plans, get-usage-plan-keys, get-stages and
 get-base-path-mappings.
 
-For these files, the command first shows a plan. The plan lists how each entity
+For these files, the command first shows a plan. The plan shows how each entity
 would be imported, which routes stay closed, and which tasks remain. With --dry-run, the
 command creates the plan on this machine and sends nothing. Without --dry-run, the server
 creates the plan. It stores only hashes of the keys in the files.

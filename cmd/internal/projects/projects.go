@@ -80,7 +80,7 @@ func NewTakedown(t terminal.Terminal) *cobra.Command {
 		_, err := fmt.Fprintf(t.Out, text, x.Name)
 		return err
 	}
-	command := terminal.Family("takedown", "Take down projects of any team (operators only)",
+	command := terminal.Family("takedown", "Take down any team's projects (operators only)",
 		cli.OperationCommand(t, cli.AsProject, contract.TakeDownProject,
 			func(_ contract.TakedownUpdate, x contract.Takedown) error { return printed(x) }),
 		cli.OperationCommand(t, cli.AsProject, contract.LiftTakedown,

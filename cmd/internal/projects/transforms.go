@@ -79,7 +79,7 @@ func newTransformsAdd(t terminal.Terminal) *cobra.Command {
 	}
 	terminal.NamePointer(command, "/*/*/*", "NAME")
 	terminal.NamePointer(command, "/*/*/body_types", "--type")
-	command.Flags().StringVar(&kind, "type", "string", "type of the value in response-body: string, number or boolean")
+	command.Flags().StringVar(&kind, "type", "string", "type of VALUE for response-body: string, number or boolean")
 	return describeChange(onTransforms(t, command, func(now *contract.Transforms, args []string) error {
 		list, types, err := changesIn(now, args[2], args[3])
 		if err != nil {

@@ -73,7 +73,7 @@ func printVersion(t terminal.Terminal, v contract.Version) error {
 }
 
 const removalHelp = `The command first shows the callers from the last hour, grouped by owner, and the number
-of API keys that aren't valid anywhere else and will be revoked. The command then
+of API keys that will be revoked because they aren't valid anywhere else. It then
 asks for confirmation. Without a terminal, use --yes.`
 
 func newVersionsDelete(t terminal.Terminal) *cobra.Command {
@@ -280,7 +280,7 @@ func confirmRemoval(t terminal.Terminal, stops contract.Callers, noun, name stri
 
 func printCallers(t terminal.Terminal, found contract.Callers) error {
 	if found.Keys > 0 {
-		fmt.Fprintf(t.Err, "API keys that aren't valid anywhere else and will be revoked: %d\n", found.Keys)
+		fmt.Fprintf(t.Err, "API keys that will be revoked because they aren't valid anywhere else: %d\n", found.Keys)
 	}
 	if len(found.Hosts) > 0 {
 		fmt.Fprintf(t.Err, "Custom domains that will be deleted: %s\n", strings.Join(found.Hosts, ", "))

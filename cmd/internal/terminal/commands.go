@@ -162,9 +162,10 @@ func onlyCommands(c *cobra.Command, args []string) error {
 // NewHelp replaces cobra's help, which for an unknown command shows the help of its
 // parent and exits with 0.
 func NewHelp() *cobra.Command {
-	return &cobra.Command{
+	command := &cobra.Command{
 		Use:   "help [COMMAND]...",
 		Short: "Show help for a command",
+		Long:  "Show help for a command.",
 		RunE: func(c *cobra.Command, args []string) error {
 			about, rest, err := c.Root().Find(args)
 			if err != nil {
@@ -177,4 +178,6 @@ func NewHelp() *cobra.Command {
 			return about.Help()
 		},
 	}
+	NameTypes(command) // cobra adds the command too late for the root's
+	return command
 }

@@ -90,7 +90,7 @@ func (h *Handler) signUpForm(v *page.Visit, next string) (signin.SignUp, error) 
 	invitation, err := h.Accounts.PreviewInvitation(v.Ctx(), ticket.Invitation)
 	m.Intro = "You'll join " + invitation.TeamName + " as " + ui.WithArticle(invitation.Role) + "."
 	if invitation.Email != "" && !invitation.ByMail {
-		m.Intro += " The invitation is for " + invitation.Email + ". Continue with a provider below that confirms " +
+		m.Intro += " The invitation is for " + invitation.Email + ". Continue below with a provider that confirms " +
 			"this address."
 	}
 	m.Email.Text = invitation.Email

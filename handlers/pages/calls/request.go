@@ -39,7 +39,7 @@ func (h *Handler) showRequest(v *page.Visit) (web.Answer, error) {
 			{Label: "Route", Value: r.Route, Mono: true},
 			{Label: "Environment", Value: r.Version + " " + r.Environment},
 			{Label: "Address", Value: r.RemoteIP, Mono: true},
-			{Label: "Body in, out", Value: bytesText(r.BytesIn) + ", " + bytesText(r.BytesOut)},
+			{Label: "Body size (in, out)", Value: bytesText(r.BytesIn) + ", " + bytesText(r.BytesOut)},
 		},
 		Curl:    h.curlOf(p, r.Request),
 		BackURL: requestsPath(p),

@@ -151,7 +151,7 @@ func (h *Handler) askCancelExport(v *page.Visit, id string) (web.Answer, error) 
 		Page: v.Shell(title, page.ExportPath(id), page.ProjectsCrumb(), page.ProjectCrumb(p),
 			ui.Crumb{Text: "Export", URL: page.ExportPath(id)}, ui.Crumb{Text: title}),
 		Title: title,
-		Facts: []ui.Fact{{Label: "Started", Time: e.CreatedAt}, {Label: "Now", Value: partText(e)}},
+		Facts: []ui.Fact{{Label: "Started", Time: e.CreatedAt}, {Label: "Progress", Value: partText(e)}},
 		Confirm: ui.Confirmation{
 			Verb: "Cancel",
 			Kind: "export",

@@ -150,7 +150,7 @@ func impactOf(chosen []contract.Key) string {
 	them := english.PluralWord(len(chosen), "it", "them")
 	switch {
 	case len(owners) == 0:
-		return "No calls with " + them + " in the last hour."
+		return "No calls used " + them + " in the last hour."
 	case len(chosen) == 1:
 		return owners[0] + " made calls with it in the last hour."
 	}

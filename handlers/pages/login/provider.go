@@ -284,7 +284,7 @@ func registerText(kind string) string {
 	case providers.Auth0:
 		return "In Auth0, add this URL to the allowed callback URLs of a regular web application."
 	}
-	return "Add this URL as a redirect URI for your client at the issuer."
+	return "Register this URL with the issuer as a redirect URI for your client."
 }
 
 func (h *Handler) saveProvider(v *page.Visit) (web.Answer, error) {

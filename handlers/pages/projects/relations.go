@@ -75,7 +75,7 @@ func relationList(p rules.Project) *page.Listing {
 	l := &page.Listing{
 		Path:   relationsPath(p),
 		One:    "owner",
-		Search: "Part of object or owner",
+		Search: "Object or owner",
 		Orders: []page.ListOrder{{By: "object"}, {By: "user"}, {By: "created", Desc: true}},
 		Filters: []page.ListFilter{
 			{Name: "object", Title: "Object", Typed: true},

@@ -16,7 +16,7 @@ import (
 func targetFacts(e *contract.Environment) (facts []ui.Fact) {
 	u := e.Upstream
 	if u.Balance != nil && *u.Balance != contract.BalanceRoundRobin {
-		facts = append(facts, ui.Fact{Label: "Balance", Value: string(*u.Balance), Mono: true})
+		facts = append(facts, ui.Fact{Label: "Load balancing", Value: string(*u.Balance), Mono: true})
 	}
 	if !u.Checks.AreDefaults() {
 		facts = append(facts, ui.Fact{Label: "Checks", Value: checksText(u.Checks.Stated())})

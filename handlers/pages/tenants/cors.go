@@ -16,7 +16,7 @@ import (
 func tenantCORSSection(t contract.Tenant, cors contract.SavedCORS, mayChange bool) ui.CORS {
 	m := ui.CORS{
 		Hint: "These settings override the projects' settings for calls with this tenant's keys and tokens. " +
-			"Preflights combine the settings of a project and its tenants. If you don't list any origins, the " +
+			"For preflights, project and tenant settings are combined. If you don't list any origins, the " +
 			"projects' settings apply.",
 		Apps: "tenant's",
 	}

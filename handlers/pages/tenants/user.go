@@ -150,7 +150,7 @@ func (h *Handler) userForms(v *page.Visit, m *tenants.User, u contract.User, t c
 		Kind:   "user",
 		Name:   userTitle(u),
 		Impact: []string{userDeletionText(len(m.Sessions), len(u.Groups))},
-		Undo:   "This can't be undone. Unless sign-up is by invitation only, they can sign in again as a new user.",
+		Undo:   "This can't be undone. Unless sign-up is by invitation only, the user can sign in again as a new user.",
 	}
 	options, err := h.groupOptions(v, u.Tenant)
 	isMember := func(o ui.Option) bool {

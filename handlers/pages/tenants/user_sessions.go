@@ -144,7 +144,7 @@ func (h *Handler) askOfUser(v *page.Visit, ask func(contract.User) (ui.Confirmat
 }
 
 // endsAtOnce says what happens to the access tokens of a session that ends.
-const endsAtOnce = "The gateway will immediately refuse the session's access tokens, and the session can't get new " +
+const endsAtOnce = "Postern will immediately refuse the session's access tokens and won't issue new " +
 	"ones."
 
 // askEndUserSession asks before a session of a user ends.

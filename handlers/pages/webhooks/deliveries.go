@@ -71,7 +71,7 @@ func attemptsText(d contract.Delivery) string {
 	if d.NextAttemptAt == nil {
 		return strconv.FormatInt(d.Attempts, 10)
 	}
-	return fmt.Sprintf("%d of %d, next at %s", d.Attempts, webhooks.Attempts(), page.Moment(*d.NextAttemptAt))
+	return fmt.Sprintf("%d of %d, next on %s", d.Attempts, webhooks.Attempts(), page.Moment(*d.NextAttemptAt))
 }
 
 func outcomeText(d contract.Delivery) string {
