@@ -48,7 +48,7 @@ func forwardCases(t *testing.T) []forwardCase {
 		{"a long body", "413 body_too_large", false, posted(strings.Repeat("x", 101)),
 			[]rigOption{withLimits(gateway.Limits{Body: 100})}},
 		{"a loop", "508 loop_detected", false, got("Via: 1.1 cdn" + strings.Repeat(", 1.1 postern", 10)), nil},
-		{"no slot", "503 busy", false, got(), []rigOption{withLimits(gateway.Limits{InProgress: -1})}},
+		{"no slot", "503 upstream_busy", false, got(), []rigOption{withLimits(gateway.Limits{InProgress: -1})}},
 		{"no slot for the address", "429 rate_limited", false, got(),
 			[]rigOption{withLimits(gateway.Limits{InProgressFromOne: -1})}},
 		{"no token of the provider", "503 provider_token_unavailable", false,

@@ -189,7 +189,7 @@ func TestUpstream_stuck(t *testing.T) {
 		go func() { answers <- r.get("/shop/1.0.0/dev").StatusCode }()
 		within(t, "a call at the bad upstream", stuck)
 	}
-	r.wantCode("one more for the stuck upstream", r.get("/shop/1.0.0/dev"), 503, "busy")
+	r.wantCode("one more for the stuck upstream", r.get("/shop/1.0.0/dev"), 503, "upstream_busy")
 	if got := r.get("/shop/1.0.0/prod"); got.StatusCode != 200 {
 		t.Errorf("the other upstream: %d %s", got.StatusCode, got.body)
 	}
@@ -219,7 +219,7 @@ func TestUpstream_outlivingShare(t *testing.T) {
 		t.Fatal(err)
 	}
 	more := r.get("/shop/1.0.0/prod")
-	r.wantCode("one more after publishing", more, 503, "busy")
+	r.wantCode("one more after publishing", more, 503, "upstream_busy")
 	if more.Header.Get("Retry-After") != "1" {
 		t.Errorf("one more is told to come back after %q", more.Header.Get("Retry-After"))
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -20,6 +19,7 @@ import (
 	"postern/core/snapshot"
 	"postern/gateway"
 	"postern/testkit"
+	"postern/testkit/ports"
 )
 
 // named starts an upstream that responds with a name.
@@ -38,12 +38,7 @@ func servedBy(t *testing.T, h http.HandlerFunc) string {
 // refusing returns the URL of a port that nothing listens on.
 func refusing(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return "http://" + l.Addr().String()
+	return "http://" + ports.Address(t)
 }
 
 // target returns a target below /base.

@@ -82,7 +82,7 @@ var (
 	BodyNoObject     = Denial{400, "bad_body", "A JSON body must be an object or an array."}
 	Busy             = Denial{503, "busy", "The gateway is using all its memory for request bodies. Try again in a " +
 		"moment."}
-	TooManyCalls = Denial{503, "busy", "This API has too many calls in progress. Try again in a moment."}
+	TooManyCalls = Denial{503, "upstream_busy", "This API has too many calls in progress. Try again in a moment."}
 	Compiling    = Denial{503, "busy", "The gateway is still reading the OpenAPI document of this API. Try again in " +
 		"a moment."}
 	ResponseTooLarge = Denial{502, "response_too_large", "The response is too large to be changed."}

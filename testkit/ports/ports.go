@@ -36,19 +36,20 @@ func Reserve() (int, error) {
 			continue
 		}
 		locks.held = append(locks.held, lock) // even if it's in use: unlocking and trying again later isn't worth it
-		if free(port) {
+		if failed = tryPort(port); failed == nil {
 			return port, nil
 		}
 	}
 	return 0, fmt.Errorf("reserve a port: none of 1,000 was free (%w)", failed)
 }
 
-func free(port int) bool {
+// tryPort returns why no server can listen on a port.
+func tryPort(port int) error {
 	l, err := net.Listen("tcp", address(port))
 	if err != nil {
-		return false
+		return err
 	}
-	return l.Close() == nil
+	return l.Close()
 }
 
 // Port returns a port as Reserve does, or fails the test.

@@ -8,7 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"time"
+
+	"postern/testkit/ports"
 )
 
 // realServer is a server that many APIs run on, with its defaults. It closes idle connections.
@@ -128,16 +131,11 @@ func (r realServer) start(dir string) (*running, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := ports.Reserve()
 	if err != nil {
-		return nil, fmt.Errorf("find a free port: %w", err)
+		return nil, err
 	}
-	addr := l.Addr().String()
-	_ = l.Close()
-	_, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		return nil, fmt.Errorf("find a free port: %w", err)
-	}
+	addr := fmt.Sprintf("127.0.0.1:%d", port)
 	// nginx has no variables for the address that it listens on.
 	files := map[string]string{"port.conf": fmt.Sprintf("server { listen %s; location / { return 200 ok; } }", addr)}
 	for name, text := range r.files {
@@ -152,7 +150,7 @@ func (r realServer) start(dir string) (*running, error) {
 			return nil, fmt.Errorf("start %s: %w", r.name, err)
 		}
 	}
-	p := &running{cmd: exec.Command(program, r.args(dir, port)...), gone: make(chan struct{}), addr: addr}
+	p := &running{cmd: exec.Command(program, r.args(dir, strconv.Itoa(port))...), gone: make(chan struct{}), addr: addr}
 	p.cmd.Stdout, p.cmd.Stderr, p.cmd.Dir = &p.output, &p.output, dir
 	if err := p.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", r.name, err)

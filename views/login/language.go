@@ -152,11 +152,11 @@ func (l *Languages) Match(locales, accepted string) *Words {
 
 // T returns the text of a key. pairs has the names of values and the values in turn.
 func (w *Words) T(key string, pairs ...string) string {
-	text, ok := "", false
+	text := ""
 	if w != nil {
-		text, ok = w.texts[key]
+		text = w.texts[key]
 	}
-	if !ok {
+	if text == "" { // or null: templates for translations have empty texts
 		text = Builtin().all[0].texts[key]
 	}
 	return fill(text, pairs)

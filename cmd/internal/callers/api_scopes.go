@@ -38,7 +38,7 @@ func newAPIScopesSet(t terminal.Terminal) *cobra.Command {
 	}
 	command.PreRunE = func(c *cobra.Command, _ []string) error {
 		if !c.Flags().Changed("audience") && len(scopes)+len(removed) == 0 {
-			return terminal.UsageError("nothing to change: use --audience, --scope or --remove")
+			return cli.NothingToChange("--audience", "--scope", "--remove")
 		}
 		var names []string
 		for _, text := range scopes {

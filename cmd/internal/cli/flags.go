@@ -164,12 +164,13 @@ func NameMember(c *cobra.Command, m contract.Member) {
 	terminal.NamePointer(c, pointer, "--"+m.Flag)
 }
 
-// addMemberFlag adds the flag that sets a member, and returns it.
-func addMemberFlag(c *cobra.Command, m contract.Member, into reflect.Value) *pflag.Flag {
+// addMemberFlag adds the flag that sets a member, and returns it. Shells complete the value of an enum.
+func addMemberFlag(t terminal.Terminal, c *cobra.Command, m contract.Member, into reflect.Value) *pflag.Flag {
 	flag := c.Flags().VarPF(&memberFlag{member: m, into: into}, m.Flag, "", usageOf(m))
 	if m.Elem().Kind() == reflect.Bool {
 		flag.NoOptDefVal = "true"
 	}
+	completeFlag(t, c, m, strings.Fields(c.Annotations[namesKey]))
 	return flag
 }
 
@@ -193,41 +194,37 @@ var metadataType = reflect.TypeFor[contract.Metadata]()
 
 const noLimits = "none"
 
-// ValueFlags adds a flag for each member of a value. The function that it returns replaces the members that flags were
-// given for. Without any, it refuses the command, unless one of the other flags was given.
-func ValueFlags[Value any](c *cobra.Command, others ...string) func(*Value) error {
+// ValueFlags adds a flag for each member of a value, and returns the flags with their dashes. replace sets the members
+// that flags were given for, and reports whether there are any.
+func ValueFlags[Value any](t terminal.Terminal, c *cobra.Command) (flags []string, replace func(*Value) bool) {
 	given := reflect.New(reflect.TypeFor[Value]()).Elem()
 	var members []contract.Member
 	for _, m := range contract.MembersOfBody(given.Type()) {
-		if m.Flag != "" {
-			flag := addMemberFlag(c, m, given.FieldByIndex(m.Index))
-			if m.Enum == nil { // the value exists already, and may be emptied
-				terminal.AllowEmpty(flag)
-			}
-			NameMember(c, m)
-			members = append(members, m)
+		if m.Flag == "" {
+			continue
 		}
+		flag := addMemberFlag(t, c, m, given.FieldByIndex(m.Index))
+		if m.Enum == nil { // the value exists already, and may be emptied
+			terminal.AllowEmpty(flag)
+		}
+		NameMember(c, m)
+		members, flags = append(members, m), append(flags, "--"+m.Flag)
 	}
-	return func(now *Value) error {
-		changed := slices.ContainsFunc(others, c.Flags().Changed)
+	return flags, func(now *Value) bool {
+		changed := false
 		for _, m := range members {
 			if c.Flags().Changed(m.Flag) {
 				reflect.ValueOf(now).Elem().FieldByIndex(m.Index).Set(given.FieldByIndex(m.Index))
 				changed = true
 			}
 		}
-		if !changed {
-			var flags []string
-			for _, name := range others {
-				flags = append(flags, "--"+name)
-			}
-			for _, m := range members {
-				flags = append(flags, "--"+m.Flag)
-			}
-			return terminal.UsageError("nothing to change: use " + english.WordSeries(flags, "or"))
-		}
-		return nil
+		return changed
 	}
+}
+
+// NothingToChange is the error of a command that changes something and was given none of its flags.
+func NothingToChange(flags ...string) error {
+	return terminal.UsageError("nothing to change: use " + english.WordSeries(flags, "or"))
 }
 
 // MemberFlags adds a flag for each member of a value. The function that it returns sets the members that files have,
@@ -245,7 +242,7 @@ func MemberFlags(t terminal.Terminal, c *cobra.Command, value any) (read func() 
 			c.Flags().Var(file, m.Flag, usageOf(m))
 			files = append(files, file)
 		default:
-			addMemberFlag(c, m, into.FieldByIndex(m.Index))
+			addMemberFlag(t, c, m, into.FieldByIndex(m.Index))
 		}
 		names = append(names, m.Flag)
 	}

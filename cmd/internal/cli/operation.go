@@ -12,7 +12,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -169,7 +168,7 @@ func RequestCommand(
 				flag = command.Flags().VarPF(file, m.Flag, "", usageOf(m))
 				files = append(files, file)
 			} else {
-				flag = addMemberFlag(command, m, into.FieldByIndex(m.Index))
+				flag = addMemberFlag(t, command, m, into.FieldByIndex(m.Index))
 			}
 			if op.Method == http.MethodPatch {
 				flag.Usage = defaultText.ReplaceAllString(flag.Usage, "$1") // without the flag, nothing changes
@@ -178,7 +177,6 @@ func RequestCommand(
 				}
 			}
 			NameMember(command, m)
-			completeFlag(t, command, m, arguments)
 			flags = append(flags, "--"+m.Flag)
 			if m.Required {
 				required = append(required, m.Flag)
@@ -200,7 +198,7 @@ func RequestCommand(
 			}
 		}
 		if op.Method == http.MethodPatch && !changesSomething(into) {
-			return terminal.UsageError("nothing to change: use " + english.WordSeries(flags, "or"))
+			return NothingToChange(flags...)
 		}
 		if err := requireFlags(c, required); err != nil {
 			return err

@@ -129,19 +129,17 @@ credentials, these settings override the project's settings.`,
   postern cors set shop --origins '*' --headers Content-Type,Authorization --max-age 600
   postern cors set --tenant acme --origins https://acme.example.com`,
 	}
-	replace := cli.ValueFlags[contract.CORS](command)
+	flags, replace := cli.ValueFlags[contract.CORS](t, command)
 	command.RunE = func(c *cobra.Command, _ []string) error {
-		if err := replace(&contract.CORS{}); err != nil {
-			return err
+		if !replace(&contract.CORS{}) {
+			return cli.NothingToChange(flags...)
 		}
 		found, err := onCORS(t, c, of, func(ctx context.Context, api cli.Caller) (contract.SavedCORS, error) {
 			now, err := of.get(ctx, api)
 			if err != nil {
 				return now, err
 			}
-			if err := replace(&now.CORS); err != nil {
-				return now, err
-			}
+			replace(&now.CORS)
 			return of.set(ctx, api, now.ETag, now.CORS)
 		})
 		if err != nil {

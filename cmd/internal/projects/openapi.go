@@ -220,12 +220,12 @@ func newOpenAPISettings(t terminal.Terminal) *cobra.Command {
 		Example: "  postern openapi settings shop 1.0.0 --validation report\n" +
 			"  postern openapi settings shop 1.0.0 --validation enforce --publication public",
 	}
-	replace := cli.ValueFlags[contract.OpenAPISettings](command)
+	_, replace := cli.ValueFlags[contract.OpenAPISettings](t, command)
 	edit := func(
 		path contract.VersionPath, now contract.SavedOpenAPISettings, _ []string,
 	) (*contract.OpenAPISettingsUpdate, error) {
-		if replace(&now.OpenAPISettings) != nil {
-			return nil, nil //nolint:nilerr // no flag is given: the settings are shown
+		if !replace(&now.OpenAPISettings) {
+			return nil, nil // the settings are shown
 		}
 		return &contract.OpenAPISettingsUpdate{
 			VersionPath: path, Condition: contract.Condition{IfMatch: now.ETag}, Body: now.OpenAPISettings,

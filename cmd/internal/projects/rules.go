@@ -41,8 +41,13 @@ func newRulesSet(t terminal.Terminal) *cobra.Command {
 	}
 	command.Flags().StringVar(&file, "file", "", "JSON file as printed by rules show --json, or - for standard input. "+
 		"Fields that the file omits don't change")
-	replace := cli.ValueFlags[contract.Rules](command, "file")
-	command.PreRunE = func(*cobra.Command, []string) error { return replace(&contract.Rules{}) }
+	flags, replace := cli.ValueFlags[contract.Rules](t, command)
+	command.PreRunE = func(*cobra.Command, []string) error {
+		if file == "" && !replace(&contract.Rules{}) {
+			return cli.NothingToChange(append([]string{"--file"}, flags...)...)
+		}
+		return nil
+	}
 	return onRules(t, command, func(now contract.Rules, _ []string) (contract.Rules, error) {
 		if file != "" {
 			in := contract.SavedRules{Rules: now}
@@ -51,7 +56,8 @@ func newRulesSet(t terminal.Terminal) *cobra.Command {
 			}
 			now = in.Rules // the ETag is of the version that the file was read from
 		}
-		return now, replace(&now)
+		replace(&now)
+		return now, nil
 	}, "PROJECT", "VERSION")
 }
 

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -86,12 +87,10 @@ func OfferNoFiles(c *cobra.Command) {
 	})
 }
 
+// fileNoun matches words such as file, --file, FILE, files, directory and DIR.
+var fileNoun = regexp.MustCompile(`(?i)\b(files?|director(y|ies)|dirs?)\b`)
+
 // namesFile reports whether the description of a flag or the arguments of a command name a file.
 func namesFile(text string) bool {
-	for _, noun := range []string{"file", "directory", "dir"} {
-		if strings.Contains(strings.ToLower(text), noun) {
-			return true
-		}
-	}
-	return false
+	return fileNoun.MatchString(text)
 }
