@@ -46,7 +46,7 @@ func Backup(
 		return m, err
 	}
 	if m.Schema, err = checkCopy(ctx, copied, keys); err != nil {
-		return m, fmt.Errorf("the copy of %s with the key of %s can't be restored: %w", c.SQLitePath(),
+		return m, fmt.Errorf("the copy of %s with the key from %s can't be restored: %w", c.SQLitePath(),
 			secretsFrom(c), err)
 	}
 	return m, backups.Write(ctx, w, to, m, keys, copied)

@@ -99,7 +99,7 @@ func compareAuditLogs(from, to *models.Tx, note func(string)) (int, error) {
 		return 0, err
 	}
 	if !reflect.DeepEqual(before, after) {
-		return 0, errors.New("the audit logs on PostgreSQL and SQLite don't have the same heads")
+		return 0, errors.New("the audit logs in PostgreSQL and SQLite don't have the same heads")
 	}
 	return len(after), nil
 }

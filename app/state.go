@@ -173,7 +173,7 @@ func explain(c config.Config, what string, cause error) error {
 	case errors.Is(cause, models.ErrEmpty):
 		fix = "run `postern migrate` as a role that can create tables; `GRANT CREATE ON SCHEMA public` allows this"
 	case errors.Is(cause, models.ErrBehind):
-		fix = "run `postern migrate` as the owner of its tables, or start a process with the role control or worker " +
+		fix = "run `postern migrate` as the owner of its tables, or start a process with the control or worker role " +
 			"that can change them"
 	case models.Forbidden(cause):
 		fix = "grant the role in --database-url its privileges from deploy/postgresql/roles.sql; run that file again " +

@@ -26,7 +26,7 @@ func openVault(c config.Config) (*secrets.Vault, error) {
 		}
 		var err error
 		if keys, err = read(from); errors.Is(err, fs.ErrNotExist) && onlyGateway(c) {
-			return nil, fmt.Errorf("a process with only the role gateway requires a gateway key: run `postern "+
+			return nil, fmt.Errorf("a process that has only the gateway role requires a gateway key: run `postern "+
 				"secrets gateway-key` where the control plane runs, and put its output in POSTERN_SECRETS_KEY or the "+
 				"file %s",
 				from)
@@ -110,7 +110,7 @@ func (a *App) checkVault(ctx context.Context) error {
 func (a *App) checkMark(ctx context.Context) error {
 	mark, err := a.state.db.Read(ctx).DataKeyByID(secrets.MarkID)
 	if errors.Is(err, models.ErrNotFound) {
-		return errors.New("the database isn't in use yet: start a process with the role control or worker first")
+		return errors.New("the database isn't in use yet: start a process with the control or worker role first")
 	}
 	if err == nil {
 		err = a.vault.Check(mark)
@@ -124,9 +124,9 @@ func (a *App) checkMark(ctx context.Context) error {
 // explainVault says how to fix a key that doesn't fit. An error of the database isn't about the key.
 func (a *App) explainVault(err error) error {
 	if err != nil && fault.KindOf(err) != fault.Unavailable && !errors.Is(err, context.Canceled) {
-		return fmt.Errorf("the key in %s can't decrypt the secrets in the database (%w): give every replica the same "+
-			"POSTERN_SECRETS_KEY (and processes with only the role gateway the output of `postern secrets "+
-			"gateway-key`), or restore the original key",
+		return fmt.Errorf("the key in %s can't decrypt the secrets in the database (%w): set the same "+
+			"POSTERN_SECRETS_KEY on every replica, or restore the original key. On processes that run only the "+
+			"gateway, set it to the output of `postern secrets gateway-key`",
 			secretsFrom(a.Config), err)
 	}
 	return err

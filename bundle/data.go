@@ -219,8 +219,8 @@ var dataTable = Table{
 		Remedy: "Configure your new gateway to sign with its own key, and give the public key to your upstreams.",
 	}, withSecret("")},
 	snapshot.FeatureKeyGrace: {
-		{Reason: "previous_hash", Status: Exact, How: "`keys.jsonl`: previous SHA-256 and its expiry",
-			Note: "The key's previous secret is exported as a hash with its expiry time."},
+		{Reason: "previous_hash", Status: Exact, How: "`keys.jsonl`: previous SHA-256 and its expiration time",
+			Note: "The key's previous secret is exported as a hash with its expiration time."},
 		{Reason: ReasonLeftOut, Status: Skipped, How: "left out by the export options",
 			Note:   "The previous secret is left out because its key is left out.",
 			Remedy: "To let callers keep their keys, export again with `keys` set to `hashes`."},

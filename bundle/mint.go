@@ -144,8 +144,8 @@ const noticeName = "NOTICE.md"
 
 const noticeHead = `# New API keys
 
-This export has new API keys: one for each active key, with the same key ID, owner, scopes, environment and expiry.
-The keys are in minted.csv, and their SHA-256 hashes are in keys.jsonl.
+This export has new API keys: one for each active key, with the same key ID, owner, scopes, environment and expiration
+time. The keys are in minted.csv, and their SHA-256 hashes are in keys.jsonl.
 
 A new key expires when the old one does: see expires_at in minted.csv. After that, both get 401.
 

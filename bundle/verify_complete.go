@@ -266,7 +266,7 @@ func (l *ledgerCheck) walk(name, at string, d *json.Decoder) error {
 		return err
 	}
 	if err != nil {
-		return problem(name, "it isn't a JSON document: %s", err)
+		return problem(name, "not a JSON document: %s", err)
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return problem(name, "there is more text after the document")

@@ -92,7 +92,7 @@ var spoiledFiles = map[string]change{
 		new:   `"project_id":"prj_2"`,
 	},
 	"key row without sum": {rows, "doesn't have a SHA-256", rows, `"sha256":"`, `"sha256":"00`},
-	"openapi":             {"openapi/1.0.0.json", "isn't a JSON document", "openapi/1.0.0.json", "{", "["},
+	"openapi":             {"openapi/1.0.0.json", "not a JSON document", "openapi/1.0.0.json", "{", "["},
 	"openapi deep": {
 		entry: "openapi/1.0.0.json",
 		says:  "nested more than 100 levels deep",

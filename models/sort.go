@@ -165,7 +165,7 @@ func (p position) cursor() string {
 
 // ErrCursor means that a cursor is from another list or another order.
 var ErrCursor = fault.InvalidField("/cursor", "invalid_cursor",
-	"Use the next_cursor from the previous page, with the same sort.")
+	"Use the next_cursor from the previous page, with the same sort order.")
 
 // readCursor returns the position that is in a cursor of a list in an order.
 func readCursor(cursor string, order Sort) (p position, err error) {

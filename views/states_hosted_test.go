@@ -19,7 +19,7 @@ func hostedStates() []state {
 		{"hosted-consent-permissions", login.ConsentPage(hostedPermissions(""))},
 		{"hosted-consent-permissions-de", login.ConsentPage(hostedPermissions("de"))},
 		{"hosted-address", login.ChoosePage(hostedAddress(hosted(), "No sign-in provider is set up for the domain "+
-			"of this address. Choose another way to sign in, or contact the application's support."))},
+			"of this address. Choose another way to sign in, or contact the application's support team."))},
 		{
 			"hosted-address-de",
 			login.ChoosePage(hostedAddress(hostedIn("de"), "Für die Domain dieser Adresse ist kein Anmeldedienst "+
@@ -52,7 +52,7 @@ func hostedStates() []state {
 		{"hosted-problem", login.ProblemPage(login.Problem{
 			Shell:     hosted(),
 			Status:    403,
-			Text:      "Your account is frozen. Ask the application's support to unfreeze it.",
+			Text:      "Your account is frozen. Ask the application's support team to unfreeze it.",
 			Back:      login.Back{URL: "/back"},
 			RequestID: "req_06gz",
 		})},
@@ -60,7 +60,7 @@ func hostedStates() []state {
 			Shell:  login.Shell{Title: "Sign in"},
 			Status: 400,
 			Text: "The application asked to send you to a URL that isn't registered for it. Contact the " +
-				"application's support.",
+				"application's support team.",
 		})},
 		{"hosted-form-post", login.FormPostPage(login.FormPost{
 			Shell: login.Shell{Title: "Sign in", App: "Acme"},

@@ -35,7 +35,7 @@ func groupMappingsEmpty() projects.GroupMappings {
 
 func groupMappingsWrong() projects.GroupMappings {
 	m := groupMappings()
-	m.Add.Claim = ui.Value{Text: "realm_access..roles", Error: "Use the path of a claim, such as groups or " +
+	m.Add.Claim = ui.Value{Text: "realm_access..roles", Error: "Use the path to a claim, such as groups or " +
 		"realm_access.roles."}
 	m.Add.Group = ui.Value{Text: "owners", Error: "The app client's tenant has no group with this name or ID. " +
 		"Create the group first."}

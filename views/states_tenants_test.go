@@ -200,7 +200,8 @@ func tenantSettings() tenants.Settings {
 				"Everything listed above will be deleted. The tenant's keys and its users' sessions will stop " +
 					"working immediately.",
 			},
-			Typed: ui.Value{Text: "acm", Error: "Type the tenant's name, acme, to delete it with everything in it."},
+			Typed: ui.Value{Text: "acm", Error: "Type the tenant's name, acme, to delete the tenant and everything " +
+				"in it."},
 		},
 	}
 }

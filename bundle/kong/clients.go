@@ -211,7 +211,7 @@ func providerFates() []bundle.Fate {
 		How:    "an identity provider of `auth/keycloak-realm.json`",
 		Note: "Users sign in to the exported realm with the provider and are recognized as before. At worst, no one " +
 			"can sign in until you register the callback URL and fill in the secret. The realm doesn't choose the " +
-			"provider by the user's email domain.",
+			"provider based on the user's email domain.",
 		Remedy: "Add the callback URL in callbacks.md to your app at the provider, and set the app's " +
 			"secret in gateway/.env.",
 	}
@@ -233,8 +233,9 @@ func providerFates() []bundle.Fate {
 		Reason: "sealed_tokens",
 		Status: bundle.Lossy,
 		How:    "an identity provider of `auth/keycloak-realm.json`; upstreams don't get its token",
-		Note: "Upstreams get the provider's token, which is sealed in each of the app client's tokens. Only Postern " +
-			"can unseal it. The exported gateway returns 503 provider_token_unavailable, even to calls with tokens " +
+		Note: "Upstreams get the provider's token, which is encrypted in each of the app client's tokens. Only " +
+			"Postern " +
+			"can decrypt it. The exported gateway returns 503 provider_token_unavailable, even to calls with tokens " +
 			"from the exported realm.",
 		Remedy: "Change the upstream so that it doesn't need the token. Then set the provider to `service` under " +
 			"`upstream` in gateway/gateway.yaml.",

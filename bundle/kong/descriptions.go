@@ -16,7 +16,8 @@ func validationFates() []bundle.Fate {
 			Note: "Requests that don't match the OpenAPI document get 422 invalid_request from the hosted gateway. " +
 				"Kong's open-source edition has no plugin that validates requests, so the exported gateway forwards " +
 				"them. At worst, the upstream acts on a request that would not have reached it before.",
-			Remedy: "Before callers move, validate requests in the upstream with the OpenAPI document in this zip. " +
+			Remedy: "Before callers switch to this gateway, have the upstream validate requests against the OpenAPI " +
+				"document in this zip. " +
 				"Kong's enterprise edition has the `oas-validation` plugin.",
 		},
 		{
@@ -25,7 +26,8 @@ func validationFates() []bundle.Fate {
 			How:    "not reported",
 			Note: "The hosted gateway counts requests that don't match the OpenAPI document, and forwards them. The " +
 				"exported gateway forwards them too, but doesn't count them.",
-			Remedy: "To count mismatches, validate requests in the upstream with the OpenAPI document in this zip.",
+			Remedy: "To count mismatches, have the upstream validate requests against the OpenAPI document in this " +
+				"zip.",
 		},
 	}
 }

@@ -17,8 +17,9 @@ func responseFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "reused_connections", Title: "Reused upstream connections", Status: bundle.Approximate,
 			How: "KONG_UPSTREAM_KEEPALIVE_IDLE_TIMEOUT in docker-compose.yaml",
-			Note: "For every upstream, Kong reuses connections that have been idle for less than the shortest " +
-				"reuse_idle_ms of any environment, in whole seconds and at least 1 s. It doesn't read an upstream's " +
+			Note: "For all upstreams, Kong reuses connections that have been idle for less than the shortest " +
+				"reuse_idle_ms of any environment, rounded down to whole seconds, with a minimum of 1 s. It doesn't " +
+				"read an upstream's " +
 				"Keep-Alive header, and doesn't replace connections after 60 s. At worst, a call on a connection " +
 				"that the upstream is closing gets 502, and a changed DNS record isn't picked up while calls keep a " +
 				"connection in use.",
@@ -26,7 +27,8 @@ func responseFates() []bundle.Fate {
 				"export again."},
 		{Reason: "error_bodies", Title: "Gateway error bodies", Status: bundle.Approximate,
 			How: "Kong's own error pages",
-			Note: "If no route matches or the upstream fails, the body is Kong's own and has no code. The status is " +
+			Note: "If no route matches or the upstream fails, the response body is Kong's own and has no code. The " +
+				"status is " +
 				"the same (404, 502, 504), except that Kong returns 503 instead of 502 if the upstream's host name " +
 				"can't be resolved."},
 		{Reason: "upstream_certificates", Title: "HTTPS upstream certificates", Status: bundle.Approximate,
@@ -51,7 +53,8 @@ func responseFates() []bundle.Fate {
 			Note: "X-Accel-Redirect, X-Accel-Expires, X-Accel-Limit-Rate, X-Accel-Buffering, X-Accel-Charset and " +
 				"X-Pad headers from an upstream don't reach the caller, and have no effect on either gateway."},
 		{Reason: "interim_answers", Title: "Interim responses (1xx)", Status: bundle.Lossy, How: "calls get 502",
-			Note: "The hosted gateway passes on or skips an upstream's interim response (100, 102 or 103). nginx " +
+			Note: "The hosted gateway either passes on or skips an upstream's interim response (100, 102 or 103). " +
+				"nginx " +
 				"mistakes it for the final response: the call gets 502 upstream_unreachable and its connection is " +
 				"closed. At worst, an upstream that sends an interim response before every final response can't be " +
 				"called, and the final response to a HEAD request that failed this way is returned to the next call " +
@@ -110,7 +113,7 @@ func requestFates() []bundle.Fate {
 			Note: "Each gateway refuses malformed and oversized requests in its own way. Kong responds with an HTML " +
 				"page. Kong accepts request lines and headers of up to 73 KB with lines of up to 36 KB; the hosted " +
 				"gateway " +
-				"accepts heads of up to 36 KB. A request with exactly 1,000 header lines gets 431 from Kong, and " +
+				"accepts up to 36 KB in total. A request with exactly 1,000 header lines gets 431 from Kong, and " +
 				"one with more gets 400; the hosted gateway accepts both. Kong accepts some malformed requests " +
 				"that get 400 from the hosted gateway, such as a raw # in a path. At worst, such a request reaches " +
 				"the upstream as nginx interprets it. Kong refuses a request with an empty Host header; the hosted " +
@@ -123,16 +126,16 @@ func requestFates() []bundle.Fate {
 				"If-None-Match headers, which is valid HTTP, is always refused.",
 			Remedy: "Have callers send the list in a single header, separated by commas."},
 		{Reason: "invalid_utf8", Title: "Paths that aren't UTF-8", Status: bundle.Lossy, How: "not routed",
-			Note: "A path that isn't valid UTF-8 after decoding, such as /%ff, gets 404."},
+			Note: "Kong returns 404 for a path that isn't valid UTF-8 after decoding, such as /%ff."},
 		{Reason: "body_framing", Title: "Content-Length and chunked bodies", Status: bundle.Approximate,
 			How: "nginx decides",
 			Note: "A short chunked body may reach the upstream with a Content-Length instead, and a response that " +
-				"names Content-Length in its Connection header may reach the caller in chunks. The bytes are the " +
-				"same."},
+				"names Content-Length in its Connection header may reach the caller in chunks. The body itself is " +
+				"the same."},
 		{Reason: "header_names", Title: "Unusual characters in header names", Status: bundle.Exact,
 			How: "nginx drops them",
-			Note: "Neither gateway forwards request headers whose names use characters other than letters, digits, " +
-				"- and _."},
+			Note: "Neither gateway forwards request headers whose names contain characters other than letters, " +
+				"digits, - and _."},
 		{Reason: "trailers", Title: "Trailers", Status: bundle.Lossy, How: "nginx drops them",
 			Note: "Trailers after a chunked body aren't forwarded in either direction."},
 		{Reason: "forwarded_for", Title: "X_Forwarded_For header", Status: bundle.Approximate,
@@ -140,7 +143,7 @@ func requestFates() []bundle.Fate {
 			Note: "The hosted gateway ignores a caller's header spelled X_Forwarded_For. Kong treats it as " +
 				"X-Forwarded-For, a header that any caller can send anyway, and appends to it."},
 		{Reason: "via", Title: "Via header", Status: bundle.Approximate, How: "Kong's own Via header",
-			Note: "The Via header in requests contains kong instead of postern. It isn't added to responses."},
+			Note: "The Via header in requests contains kong instead of postern. Kong doesn't add it to responses."},
 		{Reason: "open_streams", Title: "Open calls with keys that are no longer " +
 			"valid", Status: bundle.Lossy, How: "not available",
 			Note: "The hosted gateway ends WebSockets, downloads and other open calls within a second when their key " +

@@ -126,11 +126,12 @@ func domainFates() []bundle.Fate {
 			"any host name, with and without the project's name in the path.",
 		Remedy: "Point the domains to the exported gateway, and configure certificates for them there."},
 		{Reason: "route_host", Status: bundle.Exact, How: "a route with the domain in `hosts`",
-			Note:   "The gateway also serves the domain, with the same paths: the environment is at /.",
+			Note:   "The exported gateway also serves the domain, with the same paths: the environment is at /.",
 			Remedy: pointName},
 		{Reason: "route_part", Status: bundle.Exact,
 			How: "a route with the host name in `hosts`, the prefix in `paths` and the methods in `methods`",
-			Note: "The gateway serves the same calls to the host name, in the same order of precedence, and removes " +
+			Note: "The exported gateway serves the same calls to the host name, in the same order of precedence, and " +
+				"removes " +
 				"the prefix if the domain's settings say so. Calls to the host name that no domain matches get 404.",
 			Remedy: pointName},
 		{Reason: "shared", Status: bundle.Approximate,
@@ -148,7 +149,7 @@ func domainFates() []bundle.Fate {
 				"environment doesn't serve gRPC, is forwarded to the gRPC service.",
 			Remedy: "Use a separate host name for the gRPC service."},
 		{Reason: "unclaimed", Status: bundle.Approximate, How: "a route with the domain in `hosts`; without the caps",
-			Note: "The gateway also serves the domain, with the same paths. The exported gateway forwards calls and " +
+			Note: "The exported gateway also serves the domain, with the same paths. It forwards calls and " +
 				"headers that the hosted gateway refuses or removes because the project is unclaimed. At worst, a " +
 				"browser keeps the cookies that the upstream sets for the domain.",
 			Remedy: pointName},

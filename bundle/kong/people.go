@@ -137,7 +137,7 @@ func mappingFates() []bundle.Fate {
 			Reason: "rule_kept",
 			Status: bundle.Lossy,
 			How:    "`auth/providers.json`",
-			Note: "The mapping adds users to a group when they sign in. It is in providers.json. Users in the " +
+			Note: "The mapping, which adds users to a group when they sign in, is in providers.json. Users in the " +
 				"exported realm keep the groups that they had at the time of the export. Signing in to the realm " +
 				"doesn't change their groups, because Keycloak reads claims for groups only from OpenID Connect and " +
 				"Auth0 providers, and can't see whether an email address is verified.",
@@ -153,22 +153,22 @@ func redirectFates() []bundle.Fate {
 			Reason: "realm",
 			Status: bundle.Exact,
 			How:    "`redirectUris` of the client in `auth/keycloak-realm.json`",
-			Note:   "The exported realm sends browsers back only to the same URLs.",
+			Note:   "The exported realm redirects browsers only to the same URLs as before.",
 		},
 		{
 			Reason: "fixed_port",
 			Status: bundle.Approximate,
 			How:    "`redirectUris` of the client in `auth/keycloak-realm.json`",
-			Note: "The exported realm sends browsers back only to the same URLs. At worst, a native app that listens " +
-				"on [::1] with a different port is refused.",
+			Note: "The exported realm redirects browsers only to the same URLs as before. At worst, a native app " +
+				"that listens on a different port of [::1] is refused.",
 			Remedy: "Have native apps listen on 127.0.0.1, for which Keycloak accepts any port.",
 		},
 		{
 			Reason: "asterisk",
 			Status: bundle.Lossy,
 			How:    "`redirectUris` of the client in `auth/keycloak-realm.json`, without those that end in `*`",
-			Note: "The exported realm sends browsers back only to the same URLs. A URL that ends in * is left out, " +
-				"because Keycloak would accept any ending in its place. Sign-ins that use it are refused.",
+			Note: "The exported realm redirects browsers only to the same URLs as before. A URL that ends in * is " +
+				"left out, because Keycloak would accept any ending in its place. Sign-ins that use it are refused.",
 			Remedy: "Register a URL that doesn't end in *, change the application to use it, and export again.",
 		},
 	}
@@ -192,7 +192,7 @@ func signupFates() []bundle.Fate {
 			Status: bundle.Approximate,
 			How:    "new users in `auth/keycloak-realm.json` have no tenant",
 			Note: "Users who join the exported realm have no tenant, so calls with their tokens are refused. At " +
-				"worst, an unexpected user has an account in the realm.",
+				"worst, someone you didn't expect gets an account in the realm.",
 			Remedy: "For each user that you admit, set the `postern_tenant` attribute in Keycloak to the tenant's ID.",
 		},
 		{

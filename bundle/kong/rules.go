@@ -129,7 +129,8 @@ func ruleFates() []bundle.Fate {
 			Reason: "no_roles",
 			Status: bundle.Approximate,
 			How:    "the `postern-auth` plugin, `rules`",
-			Note: "For keys, and for tokens from before the export, the same calls are refused. Group members " +
+			Note: "Calls with keys, or with tokens issued before the export, are accepted or refused as before. " +
+				"Group members " +
 				"have no roles in the exported realm. At worst, a group admin who signs in to the realm is refused.",
 			Remedy: "Before the export, put the admins into a separate group and require that group.",
 		},
@@ -137,8 +138,9 @@ func ruleFates() []bundle.Fate {
 			Reason: "token_groups",
 			Status: bundle.Approximate,
 			How:    "the `postern-auth` plugin, `rules`",
-			Note: "The same calls with keys are refused. For calls with tokens, Kong uses the groups in the token; " +
-				"the hosted gateway uses the directory. Tokens from before the export list at most 200 groups, " +
+			Note: "Calls with keys are accepted or refused as before. For calls with tokens, Kong uses the groups in " +
+				"the token; " +
+				"the hosted gateway uses the directory. Tokens issued before the export contain at most 200 groups, " +
 				"starting with the groups that rules name. At worst, the gateway refuses a user who joined the group " +
 				"after the token was issued, or who is in more than 200 groups that rules name.",
 			Remedy: "Have users sign in to the exported realm. Its tokens list all of a user's groups.",
@@ -175,8 +177,8 @@ func ruleDefaultFates() []bundle.Fate {
 			Reason: "plugin",
 			Status: bundle.Exact,
 			How:    "the `postern-auth` plugin, `deny` and `read_write` in `rules`",
-			Note: "Routes without a rule are treated the same way, and keys need the `read` and `write` scopes if " +
-				"the version requires them.",
+			Note: "Both gateways treat routes without a rule the same way, and keys need the `read` and `write` " +
+				"scopes if the version requires them.",
 		},
 		{
 			Reason: "open",

@@ -106,8 +106,8 @@ func keyTypeFates() []bundle.Fate {
 
 func productFates() []bundle.Fate {
 	return []bundle.Fate{{Reason: "keys", Status: bundle.Exact, How: "the product's keys are in `keys`",
-		Note: "The product's keys also work on this gateway. The product itself isn't needed on a gateway for one " +
-			"project."}}
+		Note: "The product's keys also work on this gateway. The product itself isn't needed on a gateway that " +
+			"serves only one project."}}
 }
 
 func upstreamHeaderFates() []bundle.Fate {
@@ -176,7 +176,7 @@ func environmentFates() []bundle.Fate {
 			Note: "Calls reach the same upstream with the same path. The exported gateway forwards calls and headers " +
 				"that the hosted gateway refuses or removes because the project is unclaimed. At worst, a browser " +
 				"keeps the cookies that the upstream sets.",
-			Remedy: "Claim the project before the export. The project's own item lists the caps."},
+			Remedy: "Claim the project before the export. The ledger's entry for the project lists the caps."},
 	}
 }
 
@@ -215,7 +215,7 @@ func rateFates() []bundle.Fate {
 		{Reason: "plugin", Status: bundle.Exact, How: "the `postern-auth` plugin, `limits`, counted on each node",
 			Note: counted, Remedy: oneNode},
 		{Reason: "by_address", Title: "Rate limits by address", Status: bundle.Exact,
-			How:  "the same, by the address that Kong sees",
+			How:  "as for other rate limits, by the address that Kong sees",
 			Note: countedByIP, Remedy: oneNode + " " + behindProxies},
 		{Reason: "revoked", Title: "Rate limits for revoked keys", Status: bundle.Exact,
 			How:  "left out, or marked `revoked` in `keys`, so calls get 401",
@@ -234,20 +234,20 @@ func keyFates() []bundle.Fate {
 			How:    "the `postern-auth` plugin, SHA-256 in `keys`; owners are consumers if there are at most 10,000",
 			Note:   "The consumer's key keeps working. The gateway stores only its hash.",
 		},
-		{Reason: "expires", Title: "API keys that expire", Status: bundle.Exact, How: "the same with `until`",
+		{Reason: "expires", Title: "API keys that expire", Status: bundle.Exact, How: "as for other keys, with `until`",
 			Note: "The consumer's key works until the same time, by the gateway's clock, and gets 401 after that."},
-		{Reason: "frozen", Title: "Frozen API keys", Status: bundle.Exact, How: "the same with `frozen`",
+		{Reason: "frozen", Title: "Frozen API keys", Status: bundle.Exact, How: "as for other keys, with `frozen`",
 			Note: "The key is still frozen: it gets 403 key_frozen, or 401 once it has expired.",
 			Remedy: "To unfreeze the key, delete `frozen` from its line in gateway/gateway.yaml and restart the " +
 				"gateway."},
 		{Reason: "user_frozen", Title: "API keys owned by frozen users", Status: bundle.Exact,
-			How: "the same with `user_frozen`",
+			How: "as for other keys, with `user_frozen`",
 			Note: "The key's owner is a frozen user, so the key still gets 403 user_frozen, or 401 once it has " +
 				"expired.",
 			Remedy: "To unfreeze the user, delete the word `user_frozen` from the lines for their keys in " +
 				"gateway/gateway.yaml and restart the gateway."},
 		{Reason: "wrong_tenant", Title: "API keys for detached tenants", Status: bundle.Exact,
-			How:  "the same; its tenant isn't among `tenants`",
+			How:  "as for other keys, but its tenant isn't among `tenants`",
 			Note: "The project no longer serves the key's tenant, so the key still gets 403 wrong_tenant."},
 		{Reason: "revoked", Title: "Revoked API keys", Status: bundle.Exact,
 			How:  "left out, or marked `revoked` in `keys`, so calls get 401",

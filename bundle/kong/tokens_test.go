@@ -203,7 +203,7 @@ func TestJudgeLogin_formPost(t *testing.T) {
 		p.Settings = &snapshot.ProviderSettings{ResponseMode: tt.mode}
 		ledger := write(t, in)["MIGRATION-REPORT.json"]
 		if !strings.Contains(ledger, `"kong.identity_provider.`+tt.want+`"`) ||
-			strings.Contains(ledger, "responses only by GET") != (tt.mode == "form_post") {
+			strings.Contains(ledger, "responses only in GET requests") != (tt.mode == "form_post") {
 			t.Errorf("%+v: the ledger says %.500s", tt, ledger)
 		}
 	}

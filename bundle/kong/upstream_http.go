@@ -75,8 +75,8 @@ func httpFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "grpc", Status: bundle.Approximate, How: "a service with the protocol grpc for the custom domains",
 			Note: "Kong forwards gRPC calls on custom domains over HTTP/2, and all other calls over HTTP/1.1. When " +
-				"it refuses a gRPC call, it returns its own status code, which differs from the hosted gateway's for " +
-				"410, 413 and 502. At worst, other calls get 502 because the upstream accepts only HTTP/2.",
+				"it refuses a gRPC call, it sends a gRPC status that differs from the hosted gateway's for the " +
+				"errors 410, 413 and 502. At worst, other calls get 502 because the upstream accepts only HTTP/2.",
 			Remedy: "If callers make non-gRPC calls, have the upstream also accept HTTP/1.1."},
 		{Reason: "http1", Status: bundle.Lossy, How: "not available",
 			Note: "Kong calls this upstream over HTTP/1.1. Only gRPC on custom domains can be forwarded over HTTP/2, " +

@@ -96,7 +96,7 @@ func authorityFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "ca_certificates", Status: bundle.Approximate, How: how,
 			Note: "The service trusts the same certificate authorities." + expiry + " At worst, the entire gateway " +
-				"can't be restarted after an authority has expired, while the hosted gateway refuses only that " +
+				"can't be restarted after an authority has expired. The hosted gateway refuses only calls to that " +
 				"upstream.",
 			Remedy: replace},
 		{Reason: "system", Status: bundle.Approximate, How: how,
@@ -220,7 +220,7 @@ func hostHeaderFates() []bundle.Fate {
 		{Reason: "plugin", Status: bundle.Exact, How: how, Note: "The upstream gets the same Host header."},
 		{Reason: "server_name", Status: bundle.Lossy, How: how,
 			Note: "The upstream gets the same Host header. However, Kong also sends the Host header's value as the " +
-				"server name (SNI) in the TLS handshake, and requires the certificate to be valid for it, while the " +
+				"server name (SNI) in the TLS handshake, and requires the certificate to be valid for it. The " +
 				"hosted gateway uses the server name or the chosen target's host. At worst, calls get 502, because " +
 				"the certificate isn't valid for the Host, or because the upstream presents a different certificate.",
 			Remedy: "Use a certificate for the upstream that is also valid for the Host. If all calls have the same " +

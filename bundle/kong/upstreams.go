@@ -254,10 +254,10 @@ func checkFates() []bundle.Fate {
 		{Reason: "passive", Status: bundle.Approximate,
 			How: "`healthchecks.passive` of the upstream, and `healthchecks.active` of type tcp for unhealthy targets",
 			Note: "Kong stops sending calls to a target after the same number of failed connections, timeouts or " +
-				"retry statuses in a row, up to 255. It tries to connect to the target at the same interval, and " +
+				"retried statuses in a row, up to 255. It tries to connect to the target at the same interval, and " +
 				"sends it calls again once a connection succeeds. If all targets are unhealthy, Kong returns 503, " +
-				"while the hosted gateway uses all of them. At worst, all calls fail for one interval after the " +
-				"targets work again.",
+				"but the hosted gateway sends calls to all of them. At worst, all calls fail for one interval after " +
+				"the targets work again.",
 			Remedy: "Set a check path, so that both gateways use the same checks."},
 		{Reason: "none", Status: bundle.Exact, How: "no `healthchecks`", Note: "Targets aren't checked."},
 	}

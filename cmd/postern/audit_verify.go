@@ -31,14 +31,14 @@ func newAuditVerify(t terminal.Terminal) *cobra.Command {
 		})
 	command.Short = "Verify that the audit log hasn't been changed"
 	command.Long = `Verify that no entry in a team's audit log has been changed, removed, inserted or
-reordered. Each entry has a hash of its data and the previous hash. The last hash is
+reordered. Each entry's hash covers its data and the previous hash. The last hash is
 the head of the log. Save the head: with --head, a later verification also detects a log
 that was rewritten entirely.
 
 By default, the server verifies the log. With --data-dir or --database-url, or if
 POSTERN_DATA_DIR or POSTERN_DATABASE_URL is set, the command opens the server's database
-and verifies the logs of all teams, or only the log of --team. If one of these variables
-is set, use --server to have a server verify the log.`
+and verifies all teams' logs or, with --team, only that team's log. If one of these
+variables is set, use --server to have a server verify the log.`
 	command.Example = `  postern audit verify
   postern audit verify --head 42:9f86d0…
   postern audit verify --data-dir ./data

@@ -177,7 +177,7 @@ func newRestore(t terminal.Terminal) *cobra.Command {
 		Short: "Restore the SQLite database and its secrets key",
 		Long: `Restore the SQLite database and its secrets key from a backup. The data directory must
 not contain a database. Nothing is changed unless the whole file is authentic, the
-database is intact, and the key decrypts its secrets.
+database is intact, and the secrets key can decrypt the database's secrets.
 
 Restoring reactivates keys that were revoked after the backup. Revoke them again.`,
 		Example: `  postern restore postern.age --identity backup.key --data-dir /var/lib/postern

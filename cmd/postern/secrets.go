@@ -26,7 +26,7 @@ func newGatewayKey(t terminal.Terminal) *cobra.Command {
 		Short: "Print the gateway key",
 		Long: `Print the gateway key, for processes that run only the gateway (--roles gateway). It is
 derived from the secrets key and doesn't reveal it. It decrypts only what gateways need:
-credentials for upstreams, certificates of custom domains, and introspection secrets.
+credentials for upstreams, certificates for custom domains, and introspection secrets.
 On gateways, set POSTERN_SECRETS_KEY to this key, or store it as secrets.key in the
 data directory.
 

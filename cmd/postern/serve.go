@@ -108,8 +108,8 @@ func newMigrate(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "migrate",
 		Short: "Migrate the database schema to this version of Postern",
-		Long: `Migrate the database schema to this version of Postern and exit. postern serve does the
-same when it starts. Use postern migrate to run the migration as a separate step.`,
+		Long: `Migrate the database schema to this version of Postern and exit. postern serve also
+migrates it at startup. Use postern migrate to run the migration as a separate step.`,
 		Args: terminal.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			settings, err := loadSettings(c.Flags(), t.Environ)

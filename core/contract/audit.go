@@ -51,7 +51,7 @@ type AuditList struct {
 	Page
 	Project string    `query:"project" doc:"Only entries about the project with this name or ID"`
 	Team    string    `query:"team" doc:"ID of a team, or of a workspace that was merged into a team. Operators can use \"installation\" for the installation's own log. Defaults to the project's team, or your first team"`
-	Actor   string    `query:"actor" doc:"Only entries by this actor, such as an account's ID or email address"`
+	Actor   string    `query:"actor" doc:"Only entries by the actor with this ID or email address"`
 	Action  string    `query:"action" doc:"Only entries with this action, such as key.change"`
 	Object  string    `query:"object" doc:"Only entries about the object with this ID"`
 	Outcome string    `query:"outcome" enum:"done,refused" doc:"Only entries with this outcome"`

@@ -133,7 +133,7 @@ var (
 		ID: "check-target", Method: http.MethodPost, Path: environment + "/check", Permission: UpdateProjects,
 		Summary: "Check that the gateway can reach an environment's target",
 		Command: "upstreams check PROJECT VERSION ENVIRONMENT", Example: "upstreams check shop 1.0.0 prod",
-		Doc: "Sends one request the same way the gateway forwards a call, with the same address checks, TLS settings " +
+		Doc: "Sends one request just as the gateway would forward a call, with the same address checks, TLS settings " +
 			"and upstream credentials. It doesn't follow redirects.",
 	}}
 	TestTokenIssuer = &Op[TokenIssuerTest, Diagnosis]{Operation{
@@ -143,7 +143,7 @@ var (
 		Command:    "versions test-issuer PROJECT VERSION ISS AUD",
 		Example:    "versions test-issuer shop 1.0.0 https://accounts.example.com https://api.example.com",
 		Doc: "Fetches the issuer's discovery document and keys. If you send a token, the response also contains the " +
-			"gateway's decision and the reason. The version doesn't need to use the issuer.",
+			"gateway's decision and the reason. You can test an issuer that the version doesn't use.",
 	}}
 	TestIntrospection = &Op[IntrospectionTest, Diagnosis]{Operation{
 		ID: "test-introspection", Method: http.MethodPost, Path: version + "/introspection/test",

@@ -180,7 +180,7 @@ var (
 	GetDomain = &Op[DomainPath, Domain]{Operation{
 		ID: "get-domain", Method: http.MethodGet, Path: domain, Summary: "Get a custom domain",
 		Command: "domains show PROJECT DOMAIN", Permission: ReadProjects,
-		Doc: "Returns the state of the domain, its TXT record and its certificate.",
+		Doc: "Returns the domain's state, TXT record and certificate.",
 	}}
 	UpdateDomain = &Op[DomainUpdate, Domain]{Operation{
 		ID: "update-domain", Method: http.MethodPatch, Path: domain, Permission: ChangeDomains,

@@ -129,7 +129,7 @@ var (
 		ID: "list-exports", Method: http.MethodGet, Path: project + "/exports", Summary: "List a project's exports",
 		Command: "exports list PROJECT",
 		Example: "exports list shop --state ready", Permission: ReadExports,
-		Doc: "Lists the exports of the project, newest first.",
+		Doc: "Lists the project's exports, newest first.",
 	}}
 	CreateExport = &Op[ExportCreation, Export]{Operation{
 		ID: "create-export", Method: http.MethodPost, Path: project + "/exports", Status: http.StatusAccepted,

@@ -72,7 +72,7 @@ func (g NewGroup) In(tenant string) GroupCreation {
 
 // GroupChange changes a group; nil leaves a member unchanged.
 type GroupChange struct {
-	Name        *string `json:"name,omitempty" doc:"New name in rules and headers. Existing rules keep the old name"`
+	Name        *string `json:"name,omitempty" doc:"New name in rules and headers. Existing rules continue to refer to the old name"`
 	DisplayName *string `json:"display_name,omitempty" doc:"Name in the dashboard"`
 }
 
@@ -198,7 +198,7 @@ var (
 	GetGroup = &Op[GroupPath, Group]{Operation{
 		ID: "get-group", Method: http.MethodGet, Path: group, Permission: ReadUsers,
 		Summary: "Get a group", Command: "groups show GROUP",
-		Doc: "Returns the group, its member counts, its nested groups and the groups it is in.",
+		Doc: "Returns the group, its member counts, its nested groups and the groups that it's nested in.",
 	}}
 	UpdateGroup = &Op[GroupUpdate, Group]{Operation{
 		ID: "update-group", Method: http.MethodPatch, Path: group, Summary: "Update a group", Permission: UpdateUsers,

@@ -291,7 +291,7 @@ var (
 	ListImports = &Op[ImportList, List[ImportSummary]]{Operation{
 		ID: "list-imports", Method: http.MethodGet, Path: "/api/v1/imports",
 		Summary: "List imports from other gateways", Permission: ImportProjects, Command: "imports list",
-		Doc: "Lists plans that haven't been applied yet, and the last 200 imports of each team, newest first. You " +
+		Doc: "Lists plans that haven't been applied yet, and each team's last 200 imports, newest first. You " +
 			"can undo an import if it only created objects, none of them were changed later, and no later import " +
 			"with the same name exists.",
 	}}

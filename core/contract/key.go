@@ -107,10 +107,10 @@ const (
 type KeyList struct {
 	ProjectPath
 	Page
-	Owner       string `query:"owner" doc:"Only keys of this owner"`
+	Owner       string `query:"owner" doc:"Only keys that belong to this owner"`
 	State       string `query:"state" enum:"active,frozen,revoked,expired" doc:"Only keys in this state"`
-	Tenant      string `query:"tenant" doc:"Only keys of the tenant with this name"`
-	KeyType     string `query:"key_type" doc:"Only keys of the type with this name"`
+	Tenant      string `query:"tenant" doc:"Only keys that belong to the tenant with this name"`
+	KeyType     string `query:"key_type" doc:"Only keys of the key type with this name"`
 	Environment string `query:"environment" doc:"Only keys that are limited to this environment. Use the value all for keys that are valid for all environments"`
 	Text        string `query:"q" flag:"search" doc:"Text to find in the visible key (prefix…last4), description or metadata, ignoring case"`
 	Sort        string `query:"sort" enum:"created,-created,owner,-owner,last_used,-last_used" doc:"Sort order. A leading - means descending. Defaults to -created"`
@@ -120,7 +120,7 @@ type KeyList struct {
 type NewKey struct {
 	Owner        string     `json:"owner" doc:"Owner of the key, such as billing-service"`
 	KeyType      string     `json:"key_type,omitempty" minLength:"1" doc:"Name of the key type. Defaults to full"`
-	Tenant       string     `json:"tenant,omitempty" minLength:"1" doc:"Name of a tenant of the project. Defaults to the project's own tenant"`
+	Tenant       string     `json:"tenant,omitempty" minLength:"1" doc:"Name of one of the project's tenants. Defaults to the project's own tenant"`
 	Product      string     `json:"product,omitempty" minLength:"1" doc:"Name of the project's product. The key becomes valid for all projects in the product"`
 	Environment  string     `json:"environment,omitempty" minLength:"1" doc:"Name of the environment that the key is limited to. Defaults to all environments"`
 	Description  string     `json:"description,omitempty" doc:"Purpose of the key"`
@@ -175,7 +175,7 @@ type KeyImport struct {
 	ProjectPath
 	DryRun    bool     `query:"dry_run" doc:"Change nothing and return what the import would do"`
 	AllowWeak bool     `query:"allow_weak" doc:"Import keys that are shorter than 16 characters or have fewer than 8 different characters. Anyone who has the hash of such a key can guess the key"`
-	Update    bool     `query:"update" doc:"Update existing keys whose attributes differ. By default, their rows are refused"`
+	Update    bool     `query:"update" doc:"Update existing keys whose attributes differ. By default, rows with such keys are refused"`
 	KeyType   string   `query:"key_type" doc:"Key type for rows that have neither a key type nor scopes. By default, these rows are refused"`
 	Map       []string `query:"map,explode" doc:"Map a column or member to a field with a different name, as column=field. Use - as the field to leave a column out"`
 }
@@ -295,7 +295,7 @@ var (
 		ID: "list-keys", Method: http.MethodGet, Path: keys, Summary: "List the API keys of a project",
 		Command: "keys list PROJECT", Example: "keys list shop --owner billing-service --state active",
 		Permission: ReadKeys,
-		Doc: "Lists the keys that were created in the project and the keys of its product, newest first. Secrets are " +
+		Doc: "Lists the keys created in the project, along with its product's keys, newest first. Secrets are " +
 			"never included.",
 	}}
 	CreateKey = &Op[KeyCreation, KeyWithSecret]{Operation{

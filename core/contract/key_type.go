@@ -21,7 +21,7 @@ type KeyTypeRecord struct {
 	ID        string   `json:"id"`
 	Name      string   `json:"name" audit:"-"`
 	Scopes    []string `json:"scopes"`
-	ExpiresIn int64    `json:"expires_in,omitempty" doc:"Default lifetime of keys of this type, in seconds. Absent if unlimited"`
+	ExpiresIn int64    `json:"expires_in,omitempty" doc:"Default lifetime for keys of this type, in seconds. Absent if unlimited"`
 	Limits    Limits   `json:"limits" doc:"Limits for keys that don't have their own"`
 	BuiltIn   bool     `json:"built_in"`
 }
@@ -32,8 +32,8 @@ func (t KeyType) Tag() string { return t.ETag }
 // NewKeyType is a key type to be created.
 type NewKeyType struct {
 	Name      string   `json:"name" slug:"true"`
-	Scopes    []string `json:"scopes" flag:",list" doc:"Scopes of keys of this type, such as read or orders:*. Use * for all scopes"`
-	ExpiresIn int64    `json:"expires_in,omitempty" flag:"expires,duration" doc:"Default lifetime of keys of this type, in seconds"`
+	Scopes    []string `json:"scopes" flag:",list" doc:"Scopes for keys of this type, such as read or orders:*. Use * for all scopes"`
+	ExpiresIn int64    `json:"expires_in,omitempty" flag:"expires,duration" doc:"Default lifetime for keys of this type, in seconds"`
 	Limits    Limits   `json:"limits,omitzero" doc:"Limits for keys that don't have their own"`
 }
 
@@ -45,7 +45,7 @@ type KeyTypeCreation struct {
 
 // KeyTypeChange changes a key type, for all its keys at once; nil leaves a member unchanged.
 type KeyTypeChange struct {
-	Scopes    *[]string        `json:"scopes,omitempty" flag:",list" doc:"Scopes of keys of this type. Replaces the existing list"`
+	Scopes    *[]string        `json:"scopes,omitempty" flag:",list" doc:"Scopes for keys of this type. Replaces the existing list"`
 	ExpiresIn Optional[int64]  `json:"expires_in,omitzero" flag:"expires,duration,never" doc:"Lifetime of new keys, in seconds. Use null for an unlimited lifetime"`
 	Limits    Optional[Limits] `json:"limits,omitzero" flag:",,none" doc:"Limits for keys that don't have their own. Replaces the existing limits. Use null for no limits"`
 }
@@ -73,7 +73,7 @@ var (
 	ListKeyTypes = &Op[ProjectPath, List[KeyType]]{Operation{
 		ID: "list-key-types", Method: http.MethodGet, Path: keyTypes, Summary: "List a project's key types",
 		Command: "key-types list PROJECT", Permission: ReadProjects,
-		Doc: "Lists the built-in types, full and read-only, and the project's own types, oldest first.",
+		Doc: "Lists the built-in types (full and read-only) and the project's own types, oldest first.",
 	}}
 	CreateKeyType = &Op[KeyTypeCreation, KeyType]{Operation{
 		ID: "create-key-type", Method: http.MethodPost, Path: keyTypes, Status: http.StatusCreated,
@@ -84,7 +84,7 @@ var (
 	GetKeyType = &Op[KeyTypePath, KeyType]{Operation{
 		ID: "get-key-type", Method: http.MethodGet, Path: keyType, Summary: "Get a key type",
 		Command: "key-types show PROJECT KEY_TYPE", Permission: ReadProjects,
-		Doc: "Returns the scopes, limits and lifetime of keys of this type.",
+		Doc: "Returns the scopes, limits and lifetime for keys of this type.",
 	}}
 	UpdateKeyType = &Op[KeyTypeUpdate, KeyType]{Operation{
 		ID: "update-key-type", Method: http.MethodPatch, Path: keyType, Permission: UpdateProjects,

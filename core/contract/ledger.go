@@ -157,18 +157,18 @@ type ExportPreviewOptions struct {
 var (
 	PreviewExport = &Op[ExportPreviewOptions, ExportPreview]{Operation{
 		ID: "preview-export", Method: http.MethodGet, Path: project + "/exports/preview",
-		Summary: "Preview the ledger of an export", Permission: ReadExports,
+		Summary: "Preview an export's ledger", Permission: ReadExports,
 		Doc: "Returns the ledger that an export with these options would have. Nothing is exported.",
 	}}
 	GetExportLedger = &Op[LedgerList, List[LedgerLine]]{Operation{
 		ID: "get-export-ledger", Method: http.MethodGet, Path: export + "/ledger",
-		Summary: "Get the ledger of an export", Permission: ReadExports, Command: "exports ledger EXPORT",
+		Summary: "Get an export's ledger", Permission: ReadExports, Command: "exports ledger EXPORT",
 		Doc: "Returns how exactly each item of the project was exported, grouped by code. The ledger remains " +
 			"available after the zip expires.",
 	}}
 	DownloadExportLedger = &Op[ExportPath, File]{Operation{
 		ID: "download-export-ledger", Method: http.MethodGet, Path: export + "/ledger/download",
-		Summary: "Download the full ledger of an export", Command: "exports ledger EXPORT",
+		Summary: "Download an export's full ledger", Command: "exports ledger EXPORT",
 		Permission: DownloadExports, Answer: "application/json",
 		Doc: "Returns MIGRATION-REPORT.json from the zip, with every item. It is available until the zip expires.",
 	}}

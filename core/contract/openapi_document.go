@@ -91,7 +91,7 @@ const openAPI = version + "/openapi"
 var (
 	GetOpenAPIDocument = &Op[VersionPath, json.RawMessage]{Operation{
 		ID: "get-openapi-document", Method: http.MethodGet, Path: openAPI, Permission: ReadProjects,
-		Summary: "Get the OpenAPI document of a version",
+		Summary: "Get a version's OpenAPI document",
 		Doc:     "Returns the document as JSON, with an ETag. A YAML document is converted.",
 	}}
 	SetOpenAPIDocument = &Op[OpenAPIUpdate, OpenAPI]{Operation{
@@ -103,18 +103,18 @@ var (
 	RemoveOpenAPIDocument = &Op[OpenAPIRemoval, None]{Operation{
 		ID: "remove-openapi-document", Method: http.MethodDelete, Path: openAPI, Status: http.StatusNoContent,
 		Permission: UpdateProjects,
-		Summary:    "Remove the OpenAPI document of a version", Command: "openapi remove PROJECT VERSION",
+		Summary:    "Remove a version's OpenAPI document", Command: "openapi remove PROJECT VERSION",
 		Doc: "The gateway stops validating requests and publishing the document. Exports contain a generated " +
 			"document again.",
 	}}
 	ListOpenAPIOperations = &Op[VersionPath, OpenAPI]{Operation{
 		ID: "list-openapi-operations", Method: http.MethodGet, Path: openAPI + "/operations", Permission: ReadProjects,
-		Summary: "List the operations of a version's OpenAPI document", Command: "openapi show PROJECT VERSION",
-		Doc: "Returns the title and servers of the document, and each operation with the scopes it requires.",
+		Summary: "List the operations in a version's OpenAPI document", Command: "openapi show PROJECT VERSION",
+		Doc: "Returns the document's title and servers, and each operation with the scopes it requires.",
 	}}
 	ProposeRules = &Op[VersionPath, RuleProposal]{Operation{
 		ID: "propose-rules", Method: http.MethodGet, Path: openAPI + "/rules", Permission: ReadProjects,
-		Summary: "Propose rules based on the OpenAPI document of a version",
+		Summary: "Propose rules based on a version's OpenAPI document",
 		Command: "openapi rules PROJECT VERSION",
 		Doc: "Proposes shadow rules for operations that have no rule yet. Nothing is saved until you add the rules " +
 			"to the version.",

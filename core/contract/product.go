@@ -80,7 +80,7 @@ var (
 	ListProducts = &Op[TeamList, List[Product]]{Operation{
 		ID: "list-products", Method: http.MethodGet, Path: products, Summary: "List products",
 		Command: "products list", Permission: ReadProducts,
-		Doc: "Lists the products of your teams.",
+		Doc: "Lists your teams' products.",
 	}}
 	CreateProduct = &Op[ProductCreation, Product]{Operation{
 		ID: "create-product", Method: http.MethodPost, Path: products, Status: http.StatusCreated,

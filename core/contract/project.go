@@ -64,7 +64,7 @@ type ProjectList struct {
 type ProjectChange struct {
 	DisplayName   *string             `json:"display_name,omitempty" doc:"Display name. If it's empty, the name is shown"`
 	FallbackOwner *string             `json:"fallback_owner,omitempty" doc:"Owner to assign to calls without a key if keyless is owner_fallback"`
-	Product       Optional[string]    `json:"product,omitzero" doc:"Name of a product of the team. Use null for none. The old product's keys stop working in the project, except keys that were created there"`
+	Product       Optional[string]    `json:"product,omitzero" doc:"Name of one of the team's products. Use null for none. The old product's keys stop working in the project, except keys that were created there"`
 	Limits        ProjectLimitsChange `json:"limits,omitzero" flag:",each" doc:"New limits, for each kind of limit. Fields that you leave out don't change"`
 }
 
@@ -142,7 +142,7 @@ var (
 		ID: "list-projects", Method: http.MethodGet, Path: projects, Summary: "List projects",
 		Command: "projects list",
 		Example: "projects list --search shop --state served", Permission: ReadProjects,
-		Doc: "Lists the projects of your teams, including those in the trash.",
+		Doc: "Lists your teams' projects, including those in the trash.",
 	}}
 	GetProject = &Op[ProjectPath, Project]{Operation{
 		ID: "get-project", Method: http.MethodGet, Path: project, Summary: "Get a project", Permission: ReadProjects,
@@ -162,7 +162,7 @@ var (
 		Summary: "Move a project to the trash, or delete it permanently", Command: "projects delete PROJECT",
 		Example: "projects delete shop",
 		Doc: "Calls immediately get 410 deleted, and all keys stop working. You can export or restore the project " +
-			"for 30 days. After that, it is permanently deleted. With now, it is permanently deleted immediately. " +
+			"for 30 days. After that, it is permanently deleted. With now, it is deleted permanently right away. " +
 			"Only owners can do this.",
 	}}
 	GetProjectDeletion = &Op[ProjectPath, ProjectDeletion]{Operation{
@@ -173,14 +173,14 @@ var (
 	RestoreProject = &Op[ProjectPath, Project]{Operation{
 		ID: "restore-project", Method: http.MethodPost, Path: project + "/restore", Permission: RestoreProjects,
 		Summary: "Restore a deleted project", Command: "projects restore PROJECT",
-		Doc: "Moves the project out of the trash, unchanged. Calls and keys work again.",
+		Doc: "Moves the project out of the trash, with nothing changed. Calls and keys work again.",
 	}}
 	MoveProject = &Op[ProjectMove, Project]{Operation{
 		ID: "move-project", Method: http.MethodPost, Path: project + "/move", Summary: "Move a project to another team",
 		Command: "projects move PROJECT TEAM", Example: "projects move shop team_01", Permission: MoveProjects,
 		Doc: "You must be an owner of both teams. Calls aren't interrupted. Keys, usage, exports and the project's " +
 			"own tenant move with it. The team's webhooks, products and tenants don't, so you can't move a project " +
-			"that uses a product or a tenant of the team.",
+			"that uses one of the team's products or tenants.",
 	}}
 	TakeDownProject = &Op[TakedownUpdate, Takedown]{Operation{
 		ID: "take-down-project", Method: http.MethodPut, Path: takedown,
@@ -193,7 +193,7 @@ var (
 	LiftTakedown = &Op[ProjectPath, Takedown]{Operation{
 		ID: "lift-takedown", Method: http.MethodDelete, Path: takedown, Summary: "Lift a takedown (operators only)",
 		Command: "takedown remove PROJECT", Permission: TakeDownProjects,
-		Doc: "The project serves calls again, unchanged.",
+		Doc: "The project serves calls again, with nothing changed.",
 	}}
 )
 

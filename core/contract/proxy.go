@@ -16,7 +16,7 @@ type NewProxy struct {
 	Environments map[string]EnvironmentTarget `json:"environments,omitempty" doc:"Environments by name. Defaults to prod with the target"`
 	RequestsAuth *NewRequestsAuth             `json:"requests_auth,omitempty"`
 	Team         string                       `json:"team,omitempty" minLength:"1" doc:"ID of the owning team. Defaults to your first team"`
-	Product      string                       `json:"product,omitempty" minLength:"1" doc:"Name of a product of the team. It is created if it doesn't exist"`
+	Product      string                       `json:"product,omitempty" minLength:"1" doc:"Name of one of the team's products. It is created if it doesn't exist"`
 	Tenant       string                       `json:"tenant,omitempty" minLength:"1" doc:"Name of a tenant to attach. It is created if it doesn't exist"`
 	OpenAPI      OpenAPISource                `json:"openapi,omitempty"`
 	Login        *NewLogin                    `json:"login,omitempty"`

@@ -76,9 +76,9 @@ const relations = project + "/relations"
 var (
 	ListRelations = &Op[RelationList, List[Relation]]{Operation{
 		ID: "list-relations", Method: http.MethodGet, Path: relations, Permission: ReadProjects,
-		Summary: "List the owners of objects",
+		Summary: "List object owners",
 		Command: "relations list PROJECT", Example: "relations list shop --search invoice: --sort -created",
-		Doc: "Lists the object owners that rules check: those that rules remembered and those that you added.",
+		Doc: "Lists the object owners that rules check: those that rules recorded and those that you added.",
 	}}
 	AddRelations = &Op[RelationAddition, AddedRelations]{Operation{
 		ID: "add-relations", Method: http.MethodPost, Path: relations, Permission: UpdateProjects,

@@ -44,7 +44,7 @@ type Request struct {
 // RequestFilter selects calls. Empty members select all.
 type RequestFilter struct {
 	Status string `query:"status" doc:"Only calls with this status (such as 404) or class (such as 4xx)"`
-	Owner  string `query:"owner" doc:"Only calls of this owner"`
+	Owner  string `query:"owner" doc:"Only calls from this owner"`
 	Path   string `query:"path" doc:"Only calls whose path contains this text"`
 	Code   string `query:"code" doc:"Only calls that the gateway answered with this error code"`
 }

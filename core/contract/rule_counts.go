@@ -26,7 +26,7 @@ var (
 	ListShadowRefusals = &Op[VersionPath, List[ShadowRefusal]]{Operation{
 		ID: "list-shadow-refusals", Method: http.MethodGet, Path: version + "/rules/shadow", Permission: ReadUsage,
 		Summary: "List calls that shadow rules would have refused", Command: "rules shadow PROJECT VERSION",
-		Doc: "Counts the calls from the last 30 days by rule and code. These calls were forwarded.",
+		Doc: "Counts the calls from the last 30 days, by rule and code. These calls were forwarded.",
 	}}
 	ListRelationMisses = &Op[VersionPath, List[RelationMiss]]{Operation{
 		ID: "list-relation-misses", Method: http.MethodGet, Path: version + "/rules/missed", Permission: ReadUsage,

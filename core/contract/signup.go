@@ -73,7 +73,7 @@ type ApprovalList struct {
 type NewApproval struct {
 	Value  string   `json:"value" doc:"Email address or domain. A domain doesn't include its subdomains"`
 	Kind   string   `json:"kind,omitempty" enum:"email,domain" doc:"Kind of value. Defaults to email if the value contains @, otherwise to domain"`
-	Groups []string `json:"groups,omitempty" doc:"Groups, by ID or name, to add approved users to"`
+	Groups []string `json:"groups,omitempty" doc:"Groups that approved users are added to, by ID or name"`
 }
 
 // In returns the request to create the approval in a tenant.
@@ -89,7 +89,7 @@ type ApprovalCreation struct {
 
 // ApprovalChange changes an approval; nil leaves a member unchanged.
 type ApprovalChange struct {
-	Groups *[]string `json:"groups,omitempty" doc:"Groups, by ID or name, to add approved users to. Replaces the existing list"`
+	Groups *[]string `json:"groups,omitempty" doc:"Groups that approved users are added to, by ID or name. Replaces the existing list"`
 }
 
 // ApprovalUpdate is a request to change an approval.
@@ -121,7 +121,7 @@ var (
 	ListApprovals = &Op[ApprovalList, List[Approval]]{Operation{
 		ID: "list-approvals", Method: http.MethodGet, Path: approvals, Summary: "List a tenant's approvals",
 		Command: "signup approvals list TENANT", Permission: ReadUsers,
-		Doc: "Lists the email addresses and domains that are approved to sign up.",
+		Doc: "Lists the approved email addresses and domains.",
 	}}
 	CreateApproval = &Op[ApprovalCreation, Approval]{Operation{
 		ID: "create-approval", Method: http.MethodPost, Path: approvals, Status: http.StatusCreated,

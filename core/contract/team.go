@@ -230,7 +230,7 @@ var (
 		Summary: "Permanently delete a team that has no projects", Command: "teams delete TEAM",
 		Permission: DeleteTeams,
 		Example:    "teams delete team_01 --yes",
-		Doc: "Also deletes its invitations, webhooks, products and tenants with their users. Its members keep their " +
+		Doc: "Also deletes its invitations, webhooks, products and tenants (with their users). Members keep their " +
 			"accounts.",
 	}}
 	LeaveTeam = &Op[TeamPath, None]{Operation{
@@ -259,13 +259,13 @@ var (
 	RemoveTeamMember = &Op[TeamMemberPath, None]{Operation{
 		ID: "remove-member", Method: http.MethodDelete, Path: teamMember, Status: http.StatusNoContent,
 		Summary: "Remove a member from a team", Command: "members remove TEAM ACCOUNT", Permission: ChangeMembers,
-		Doc: "The account loses access to the team's projects immediately. Open invitations that it created are " +
+		Doc: "The account loses access to the team's projects immediately. Pending invitations that it created are " +
 			"revoked.",
 	}}
 
 	ListInvitations = &Op[InvitationList, List[Invitation]]{Operation{
 		ID: "list-invitations", Method: http.MethodGet, Path: invitations, Permission: ReadInvitations,
-		Summary: "List the open invitations of a team", Command: "invitations list TEAM",
+		Summary: "List a team's pending invitations", Command: "invitations list TEAM",
 		Doc: "Used and expired invitations aren't listed.",
 	}}
 	CreateInvitation = &Op[InvitationCreation, InvitationWithLink]{Operation{
@@ -276,7 +276,7 @@ var (
 			"send email, Postern sends the link to that address. Otherwise, the response includes the link.",
 	}}
 	GetInvitation = &Op[InvitationPath, Invitation]{Operation{
-		ID: "get-invitation", Method: http.MethodGet, Path: invitation, Summary: "Get an open invitation",
+		ID: "get-invitation", Method: http.MethodGet, Path: invitation, Summary: "Get a pending invitation",
 		Command: "invitations show TEAM INVITATION", Permission: ReadInvitations,
 		Doc: "Returns everything about the invitation except its link.",
 	}}

@@ -90,7 +90,7 @@ var (
 	ListTenants = &Op[TeamList, List[Tenant]]{Operation{
 		ID: "list-tenants", Method: http.MethodGet, Path: tenants, Summary: "List tenants", Permission: ReadTenants,
 		Command: "tenants list",
-		Doc:     "Lists the tenants of your teams. The default tenants of projects aren't listed.",
+		Doc:     "Lists your teams' tenants. Projects' default tenants aren't listed.",
 	}}
 	CreateTenant = &Op[TenantCreation, Tenant]{Operation{
 		ID: "create-tenant", Method: http.MethodPost, Path: tenants, Status: http.StatusCreated,

@@ -127,7 +127,7 @@ var (
 	RevokeToken = &Op[TokenPath, None]{Operation{
 		ID: "revoke-token", Method: http.MethodDelete, Path: token, Status: http.StatusNoContent,
 		Summary: "Revoke an access token", Command: "tokens revoke TOKEN", Permission: RevokeTokens,
-		Doc: "Requests with the token get 401 immediately.",
+		Doc: "Requests with the token immediately start getting 401.",
 	}}
 	GetWhoami = &Op[None, Whoami]{Operation{
 		ID: "whoami", Method: http.MethodGet, Path: "/api/v1/whoami", Summary: "Show your account and teams",

@@ -14,14 +14,14 @@ type Changes[Names, Values any] struct {
 
 // RequestChange has the changes of one operation to requests.
 type RequestChange struct {
-	Headers []string `json:"headers" doc:"Headers as name:value. For remove, the name. For rename, old:new" example:"[\"X-A:1\"]"`
+	Headers []string `json:"headers" doc:"Headers as name:value. For remove, the name. For rename, use old:new" example:"[\"X-A:1\"]"`
 	Query   []string `json:"query" doc:"Query parameters, in the same format" example:"[\"page:1\"]"`
 	Body    []string `json:"body" doc:"JSON members and form fields, in the same format" example:"[\"source:shop\"]"`
 }
 
 // ResponseNames has the changes to responses of an operation that takes names.
 type ResponseNames struct {
-	Headers []string `json:"headers" doc:"Names of headers. For rename, old:new" example:"[\"X-A\"]"`
+	Headers []string `json:"headers" doc:"Names of headers. For rename, use old:new" example:"[\"X-A\"]"`
 	Body    []string `json:"body" doc:"JSON members, in the same format" example:"[\"internal_notes\"]"`
 }
 
@@ -69,7 +69,7 @@ var (
 	GetTransforms = &Op[VersionPath, SavedTransforms]{Operation{
 		ID: "get-transforms", Method: http.MethodGet, Path: version + "/transforms", Permission: ReadProjects,
 		Summary: "Get a version's transforms", Command: "transforms show PROJECT VERSION",
-		Doc: "Returns the changes to requests and responses, in the order they are applied.",
+		Doc: "Returns the changes to requests and responses, in the order in which they are applied.",
 	}}
 	SetTransforms = &Op[TransformsUpdate, SavedTransforms]{Operation{
 		ID: "set-transforms", Method: http.MethodPut, Path: version + "/transforms", Permission: UpdateProjects,

@@ -118,13 +118,13 @@ const (
 var (
 	ListUpstreamHeaders = &Op[EnvironmentPath, List[UpstreamHeader]]{Operation{
 		ID: "list-upstream-headers", Method: http.MethodGet, Path: upstreamHeaders, Permission: ReadProjects,
-		Summary: "List the upstream headers of an environment",
+		Summary: "List an environment's upstream headers",
 		Command: "upstreams headers list PROJECT VERSION ENVIRONMENT",
 		Doc:     "Lists the names of the headers that the gateway adds to every call. Values are never shown.",
 	}}
 	GetUpstreamHeader = &Op[UpstreamHeaderPath, UpstreamHeader]{Operation{
 		ID: "get-upstream-header", Method: http.MethodGet, Path: upstreamHeader, Permission: ReadProjects,
-		Summary: "Get an upstream header of an environment",
+		Summary: "Get an upstream header for an environment",
 		Command: "upstreams headers show PROJECT VERSION ENVIRONMENT NAME",
 		Doc:     "Returns when the value was set. The value is never shown.",
 	}}
@@ -140,7 +140,7 @@ var (
 		ID: "remove-upstream-header", Method: http.MethodDelete, Path: upstreamHeader, Status: http.StatusNoContent,
 		Summary: "Remove an upstream header from an environment", Permission: UpdateProjects,
 		Command: "upstreams headers remove PROJECT VERSION ENVIRONMENT NAME",
-		Doc:     "The gateway stops adding the header. Values that callers send reach the upstream again.",
+		Doc:     "The gateway stops adding the header. Values that callers send for it reach the upstream again.",
 	}}
 
 	GetClientCertificate = &Op[EnvironmentPath, ClientCertificate]{Operation{
@@ -168,7 +168,7 @@ var (
 		ID: "get-call-signing", Method: http.MethodGet, Path: callSigning, Permission: ReadProjects,
 		Summary: "Get the keys that sign a project's calls",
 		Command: "upstreams signing show PROJECT",
-		Doc: "Returns the public keys that verify the signatures. Upstreams read them at directory_url, without " +
+		Doc: "Returns the public keys that verify the signatures. Upstreams fetch them from directory_url, without " +
 			"a credential.",
 	}}
 	EnableCallSigning = &Op[ProjectPath, CallSigning]{Operation{

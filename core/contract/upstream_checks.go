@@ -11,7 +11,7 @@ import (
 // passive_failures decides.
 type UpstreamChecks struct {
 	Path       *string `json:"path,omitempty" flag:"check-path" doc:"Path that active checks request, such as /healthz. If empty, there are no active checks, and the health of targets depends only on the results of calls"`
-	IntervalMS *int    `json:"interval_ms,omitempty" flag:"check-interval,milliseconds" doc:"Time between checks of a target, in milliseconds, from 1 second to 1 hour. Without active checks, this is how long a target gets no calls after too many failed calls. Defaults to 10 seconds"`
+	IntervalMS *int    `json:"interval_ms,omitempty" flag:"check-interval,milliseconds" doc:"Time between checks of a target, in milliseconds, from 1 second to 1 hour. Without active checks, this is how long a target gets no calls after too many calls to it have failed. Defaults to 10 seconds"`
 	TimeoutMS  *int    `json:"timeout_ms,omitempty" flag:"check-timeout,milliseconds" doc:"How long a check can take, in milliseconds, up to 1 minute. Defaults to 2 seconds"`
 	Healthy    *int    `json:"healthy,omitempty" flag:"check-healthy" doc:"Number of consecutive successful checks after which a target gets calls again, up to 100. Defaults to 2"`
 	Unhealthy  *int    `json:"unhealthy,omitempty" flag:"check-unhealthy" doc:"Number of consecutive failed checks after which a target gets no calls, up to 100. Defaults to 3"`
@@ -22,7 +22,7 @@ type UpstreamChecks struct {
 
 // UpstreamBreaker stops calls to a target that keeps failing.
 type UpstreamBreaker struct {
-	Failures *int `json:"failures,omitempty" flag:"breaker-failures" doc:"Number of failed calls within the window after which calls to a target are stopped, up to 1,000. Use 0 for no breaker. Defaults to 0"`
+	Failures *int `json:"failures,omitempty" flag:"breaker-failures" doc:"How many calls to a target must fail within the window before calls to it are stopped, up to 1,000. Use 0 for no breaker. Defaults to 0"`
 	WindowMS *int `json:"window_ms,omitempty" flag:"breaker-window,milliseconds" doc:"Time window in which failures are counted, in milliseconds, up to 1 hour. Defaults to 10 seconds"`
 	OpenMS   *int `json:"open_ms,omitempty" flag:"breaker-open,milliseconds" doc:"How long calls to the target are stopped before one is let through to test it, in milliseconds, up to 1 hour. Defaults to 10 seconds"`
 }

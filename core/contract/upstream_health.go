@@ -32,7 +32,7 @@ const (
 // ListUpstreams is the operation that lists targets with their health.
 var ListUpstreams = &Op[ProjectPath, List[UpstreamTargetHealth]]{Operation{
 	ID: "list-upstreams", Method: http.MethodGet, Path: project + "/upstreams", Permission: ReadProjects,
-	Summary: "List the targets of a project and their health", Command: "upstreams list PROJECT",
+	Summary: "List a project's targets and their health", Command: "upstreams list PROJECT",
 	Doc: "Lists the targets of all environments. Each gateway checks targets independently. A target is unhealthy if " +
 		"at least one gateway has stopped sending it calls. Gateways report changes within a second. A gateway that " +
 		"hasn't reported for 30 seconds is ignored.",

@@ -13,7 +13,7 @@ import (
 // unchanged. Answers have both members.
 type UpstreamCA struct {
 	PEM    *string `json:"pem,omitempty" flag:"ca,file" doc:"Certificates of private certificate authorities, in PEM format. At most 16 certificates, and at most 64 KB in total. Only for https targets. Use \"\" for none (the default)" example:"-----BEGIN CERTIFICATE-----…"`
-	System *bool   `json:"system,omitempty" flag:"ca-system" doc:"Also accept certificates from the authorities that the gateway's machine trusts. Defaults to true"`
+	System *bool   `json:"system,omitempty" flag:"ca-system" doc:"Also accept certificates from the certificate authorities that the gateway's machine trusts. Defaults to true"`
 }
 
 // Limits on the certificates in an UpstreamCA, and on the bytes of its PEM.

@@ -100,7 +100,7 @@ type UsageQuantiles struct {
 // GetUsage is the operation on usage. It has no counterpart for a single sum, because sums have no IDs.
 var GetUsage = &Op[UsageQuery, Usage]{Operation{
 	ID: "get-usage", Method: http.MethodGet, Path: project + "/usage", Permission: ReadUsage,
-	Summary: "Get the usage of a project",
+	Summary: "Get a project's usage",
 	Command: "usage show PROJECT", Example: "usage show shop --group-by owner,status_class",
 	Doc: "Returns totals of the project's calls. Calls to other replicas appear within a second, or within 90 " +
 		"seconds if hundreds of keys are in use at the same time. Each call is counted in the hour in which it began.",

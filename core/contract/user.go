@@ -92,7 +92,7 @@ type UserList struct {
 type ProjectUserList struct {
 	ProjectPath
 	Page
-	Tenant string `query:"tenant" doc:"Only users of this tenant, by ID, or by name if the tenant belongs to a team"`
+	Tenant string `query:"tenant" doc:"Only users of this tenant. Specify its ID, or its name if the tenant belongs to a team"`
 	State  string `query:"state" enum:"active,frozen,invited" doc:"Only users in this state"`
 	Text   string `query:"q" flag:"search" doc:"Text to find in the email address, name or user name, ignoring case"`
 	Sort   string `query:"sort" enum:"name,-name,state,-state,last_login,-last_login,created,-created" doc:"Sort order. A leading - means descending. Defaults to -created"`
@@ -100,9 +100,9 @@ type ProjectUserList struct {
 
 // NewUser is a user to be invited.
 type NewUser struct {
-	Email  string   `json:"email" doc:"Email address. Anyone who signs in with this address becomes this user if the provider is authoritative for its domain. Other providers require an invitation link"`
+	Email  string   `json:"email" doc:"Email address. Anyone who signs in with this address becomes this user if the provider is authoritative for the address's domain. Other providers require an invitation link"`
 	Name   string   `json:"name,omitempty" doc:"Display name"`
-	Groups []string `json:"groups,omitempty" doc:"Groups, by ID or name, to add the user to"`
+	Groups []string `json:"groups,omitempty" doc:"IDs or names of groups to add the user to"`
 }
 
 // In returns the request to create the user in a tenant.
@@ -207,12 +207,12 @@ var (
 		ID: "list-users", Method: http.MethodGet, Path: tenantUsers, Summary: "List a tenant's users",
 		Command: "users list TENANT",
 		Example: "users list acme --state invited --search example.com", Permission: ReadUsers,
-		Doc: "Lists the users of the tenant, without their identities and groups.",
+		Doc: "Lists the tenant's users, without their identities and groups.",
 	}}
 	ListProjectUsers = &Op[ProjectUserList, List[User]]{Operation{
 		ID: "list-project-users", Method: http.MethodGet, Path: project + "/users", Permission: ReadUsers,
 		Summary: "List the users of a project's tenants", Command: "projects users list PROJECT",
-		Doc: "Lists the users of all tenants that the project serves, or of one of them.",
+		Doc: "Lists the users of all tenants that the project serves, or of one tenant.",
 	}}
 	CreateUser = &Op[UserCreation, User]{Operation{
 		ID: "create-user", Method: http.MethodPost, Path: tenantUsers, Status: http.StatusCreated,
@@ -249,7 +249,7 @@ var (
 		ID: "create-user-invitation", Method: http.MethodPost, Path: user + "/invitation", Status: http.StatusCreated,
 		Summary: "Create an invitation link for a user", Permission: UpdateUsers,
 		Command: "users invite USER",
-		Doc: "The response includes a link that the user opens to sign in for the first time. It is shown only once. " +
+		Doc: "The response includes a link, shown only once, that the user opens to sign in for the first time. " +
 			"Earlier links stop working.",
 	}}
 	DeleteUser = &Op[UserPath, None]{Operation{
@@ -270,7 +270,7 @@ var (
 	}}
 	EndUserSessions = &Op[UserPath, EndedSessions]{Operation{
 		ID: "end-user-sessions", Method: http.MethodPost, Path: userSessions + "/end-all", Permission: UpdateUsers,
-		Summary: "End all sessions of a user",
+		Summary: "End all of a user's sessions",
 		Command: "users sessions end-all USER",
 		Doc:     "The tokens of these sessions are refused from then on.",
 	}}

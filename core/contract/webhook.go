@@ -145,13 +145,13 @@ var (
 	ListWebhooks = &Op[WebhookList, List[Webhook]]{Operation{
 		ID: "list-webhooks", Method: http.MethodGet, Path: webhooks, Summary: "List webhooks",
 		Command: "webhooks list", Permission: ReadWebhooks,
-		Doc: "Lists the webhooks of your teams, newest first.",
+		Doc: "Lists your teams' webhooks, newest first.",
 	}}
 	CreateWebhook = &Op[WebhookCreation, WebhookWithSecret]{Operation{
 		ID: "create-webhook", Method: http.MethodPost, Path: webhooks, Status: http.StatusCreated,
 		Summary: "Create a webhook", Command: "webhooks create URL", Permission: ChangeWebhooks,
 		Example: "webhooks create https://hooks.example.com/postern --event key.created --event key.revoked",
-		Doc: "Postern sends the team's events to the URL in POST requests, signed according to Standard Webhooks. " +
+		Doc: "Postern sends the team's events to the URL as POST requests signed according to Standard Webhooks. " +
 			"The response includes the signing secret, which is shown only once.",
 	}}
 	GetWebhook = &Op[WebhookPath, Webhook]{Operation{
@@ -198,7 +198,7 @@ var (
 	Redeliver = &Op[DeliveryPath, Delivery]{Operation{
 		ID: "redeliver", Method: http.MethodPost, Path: delivery + "/redeliver", Summary: "Send an event again",
 		Command: "webhooks redeliver WEBHOOK DELIVERY", Permission: ChangeWebhooks,
-		Doc: "Queues the event with the same webhook-id, so the receiver can detect duplicates.",
+		Doc: "Queues the event with the same webhook-id header, so the receiver can detect duplicates.",
 	}}
 )
 

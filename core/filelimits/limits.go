@@ -144,7 +144,7 @@ var (
 	BodySize = &Limit{
 		File: body, Name: "size", Most: 1 << 20, Amount: "1 MB",
 		Reason: "The body is kept in memory. `POST /proxy` accepts 6 MB, because its body can contain an OpenAPI " +
-			"document. The `openapi` of a version can be up to 17 MB. Forms have the same limit of 1 MB.",
+			"document. The body of `PUT openapi` can be up to 17 MB. Forms have the same limit of 1 MB.",
 		Says: "the body is larger than 1 MB",
 		Fix:  "Split it into several requests.",
 	}
@@ -343,7 +343,7 @@ var (
 	KongRouteText = &Limit{
 		File: kong, Name: "text of the plugins, services and upstreams of all routes", Most: 100 << 20,
 		Amount: "100 MB",
-		Reason: "The plan repeats their values for each route with its own plugins, and once for the other routes of " +
+		Reason: "The plan repeats their values for each route with its own plugins, and once for all other routes of " +
 			"each service.",
 		Says: "the plugins, services and upstreams of routes have more than 100 MB of text, counted for each route " +
 			"with its own plugins",

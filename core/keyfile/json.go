@@ -187,7 +187,7 @@ type jsonScanner struct {
 func (s *jsonScanner) peek() (byte, error) {
 	for spaces := int64(0); ; spaces++ {
 		if spaces > filelimits.KeyRow.Most {
-			return 0, &Error{Code: CodeLimit, Detail: "The file has more than 1 MB of spaces in a row. Remove them."}
+			return 0, &Error{Code: CodeLimit, Detail: "The file has more than 1 MB of consecutive spaces. Remove them."}
 		}
 		c, err := s.in.ReadByte()
 		if err != nil {

@@ -49,7 +49,8 @@ var noteTexts = map[string]string{
 		"Test a key with postern keys check.",
 	noteTags:       "Tags aren't imported. Keep them with --map tags=metadata.tags.",
 	noteTTLWritten: "The remaining lifetime of keys was counted from the time when the file was written.",
-	noteTTLEarlier: "A ttl can mean a key's remaining seconds or its expiry time. It was interpreted as the expiry " +
+	noteTTLEarlier: "A ttl can mean a key's remaining seconds or its expiration time. It was interpreted as the " +
+		"expiration " +
 		"time, which is earlier, so these keys have expired. If it means the remaining seconds, import the response " +
 		"from /key-auths in Kong's Admin API.",
 	noteGroups: "ACL groups of consumers aren't imported. Add the owners to groups.",

@@ -268,7 +268,7 @@ var fates = map[string]fate{
 	"keyauth_credential.ttl": {
 		approximate,
 		"The key's ttl is ambiguous. It is interpreted as a time in the past, so the key is imported as expired.",
-		"Write the expiry time as seconds since 1970, or create a new key.",
+		"Write the expiration time as seconds since 1970, or create a new key.",
 	},
 	"keyauth_credential.frozen": {
 		approximate, "The key is imported frozen because its consumer is closed. Calls get 403.", openOwner,

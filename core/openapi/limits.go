@@ -33,7 +33,7 @@ var (
 	Values = &Limit{
 		Name: "values", Most: 1_000_000, Amount: "1,000,000",
 		Reason: "Reading an object or a list takes up to 350 bytes of memory. GitHub's document has 258,000 values. " +
-			"In YAML, each line, comma and opening bracket counts as two.",
+			"In YAML, each line, comma and opening bracket counts as two values.",
 		Says: "the document has more than 1,000,000 values",
 		Fix:  "Leave out examples, or split the API into versions.",
 	}
@@ -45,19 +45,19 @@ var (
 	}
 	Operations = &Limit{
 		Name: "operations", Most: 10_000, Amount: "10,000",
-		Reason: "Pages, rules and the gateway's routing table have an entry for each. GitHub's document has 1,200.",
+		Reason: "Pages, rules and the gateway's routing table list each operation. GitHub's document has 1,200.",
 		Says:   "the document has more than 10,000 operations",
 		Fix:    "Split the API into versions.",
 	}
 	Servers = &Limit{
 		Name: "servers", Most: 1000, Amount: "1,000",
-		Reason: "Each can become an environment.",
+		Reason: "Each server can become an environment.",
 		Says:   "the document has more than 1,000 servers",
 		Fix:    "Leave out servers that the project doesn't need.",
 	}
 	ServerURL = &Limit{
 		Name: "server URL", Most: 2 << 10, Amount: "2 KB",
-		Reason: "This includes the defaults of its variables. The URL can use each variable many times.",
+		Reason: "The length includes the defaults of the URL's variables. The URL can use each variable many times.",
 		Says:   "the URL is longer than 2 KB with the defaults of its variables",
 		Fix:    "Shorten it.",
 	}
@@ -81,14 +81,14 @@ var (
 		Fix:    "Repeat less, or limit lengths with maxLength.",
 	}
 	Memory = &Limit{
-		Name: "memory kept", Most: 64 << 20, Amount: "64 MB",
+		Name: "retained memory", Most: 64 << 20, Amount: "64 MB",
 		Reason: "This limit applies to the document and its validators. Their memory is estimated from the sizes of " +
 			"their types and strings.",
 		Says: "the document takes more than 64 MB of memory",
 		Fix:  "Split the API into versions, or share schemas with $ref.",
 	}
 	UnclaimedMemory = &Limit{
-		Name: "memory kept in an unclaimed workspace", Most: 8 << 20, Amount: "8 MB",
+		Name: "retained memory in an unclaimed workspace", Most: 8 << 20, Amount: "8 MB",
 		Reason: "No one is accountable for an unclaimed workspace. All its documents share this memory.",
 		Says:   "the document takes more than 8 MB of memory, the limit for an unclaimed workspace",
 		Fix:    "Claim the workspace, or share schemas with $ref.",

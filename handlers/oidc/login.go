@@ -16,7 +16,7 @@ import (
 )
 
 var errOtherClient = fault.New(fault.Malformed, "invalid_request",
-	"The application used the client ID of a different application. Contact the application's support.").
+	"The application used the client ID of a different application. Contact the application's support team.").
 	Worded("other_client")
 
 // authorize begins a login (OpenID Connect Core 3.1.2.1) and shows the providers.

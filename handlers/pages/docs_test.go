@@ -17,7 +17,7 @@ func TestDocs(t *testing.T) {
 		}
 		s.Get("/docs").Shows(200, "Documentation").Says("main", "Quick start")
 		s.Get("/docs/quick-start").Shows(200, "Quick start").Says("article", s.Server.Config.PublicURL+"/proxy")
-		s.Get("/docs/portability").Shows(200, "How each item moves").Says("article", "trailers")
+		s.Get("/docs/portability").Shows(200, "How each item is exported").Says("article", "trailers")
 		s.Get("/docs?q=rate+limits").Shows(200, "Results for “rate limits”").Says("main", "Keys and limits")
 		s.Get("/docs?q=list+api+keys").Shows(200, "Results for “list api keys”").Says("main",
 			"/api/v1/projects/{project}/keys")

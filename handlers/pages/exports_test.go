@@ -40,7 +40,7 @@ func TestExport_download(t *testing.T) {
 	if !strings.Contains(waiting.Find("noscript").Text(), `http-equiv="refresh"`) {
 		t.Error("a browser without script would not ask again")
 	}
-	s.Get(path+"/download").Shows(409, "This request failed").Says("main", "once it is ready")
+	s.Get(path+"/download").Shows(409, "This request failed").Says("main", "Only ready exports can be downloaded")
 	s.Get("/projects").Says("li", "exporting now")
 
 	id := path[len("/exports/"):]

@@ -34,7 +34,7 @@ func TestGroupMappings_page(t *testing.T) {
 		Shows(422, "Group mappings").
 		Holds("claim", "a..b").
 		Holds("claim_value", "<b>").
-		Says("#mapping-claim-error", "Use the path of a claim").
+		Says("#mapping-claim-error", "Use the path to a claim").
 		Says("#mapping-group-error", "group")
 	rule := []string{"claim", "groups", "match", "prefix", "claim_value", "<b>", "group", "staff"}
 	form := append(slices.Clone(rule), ui.NonceField, s.Get(page).Nonce(page))

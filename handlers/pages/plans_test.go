@@ -236,7 +236,7 @@ func TestImportPlanPage_closed(t *testing.T) {
 		Says("main", "Version closed refuses every call until you change").
 		Says("main a[href='"+rules+"']", "its rules").
 		Says("main a[href='"+domains+"']", "Custom domains").
-		Says("#moved-next ~ p", "left to do").
+		Says("#moved-next ~ p", "remain").
 		Says("#ledger-todo", "Import the key with “Import weak keys”")
 	if n := page.Find("main .badge").Length(); n < 1 || strings.Contains(page.Find("main").Text(), "`") {
 		t.Errorf("%d badges, or members of the API, in %s", n, page.Find("main").Text())

@@ -37,7 +37,7 @@ func accessLogSettings() []setting {
 		{
 			"access-log-sample",
 			"100",
-			"with --access-log sampled, one in this many calls is logged",
+			"sampling rate for --access-log sampled: 100 means that one in 100 calls is logged",
 			number(func(c *Config) *int { return &c.AccessLog.sample }),
 		},
 		{

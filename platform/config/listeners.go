@@ -94,7 +94,7 @@ func certificateSettings() []setting {
 		{
 			"gateway-h2c",
 			"off",
-			"HTTP/2 without TLS for callers that start with it (h2c with prior knowledge), such as gRPC clients and " +
+			"HTTP/2 without TLS (h2c with prior knowledge) for callers such as gRPC clients and " +
 				"proxies: on or off; has no effect with --gateway-tls-cert or --gateway-http2 off",
 			assignH2C,
 		},
@@ -159,7 +159,7 @@ func limitSettings() []setting {
 		{
 			"gateway-body-memory-per-team",
 			"0",
-			"maximum amount of --gateway-body-memory for calls to one team's projects, in MB; 0 means a quarter of it",
+			"maximum share of --gateway-body-memory for calls to one team's projects, in MB; 0 means a quarter",
 			number(func(c *Config) *int { return &c.BodyMemoryOfOne }),
 		},
 		{
@@ -186,7 +186,7 @@ func limitSettings() []setting {
 		{
 			"gateway-stale-after",
 			"0s",
-			"age, such as 1m, at which the gateway's state counts as stale and its /readyz returns 503, so that " +
+			"age, such as 1m, at which the gateway counts its state as stale and its /readyz returns 503, so that " +
 				"load balancers prefer replicas that know about revoked keys; calls are still served; 0s means never",
 			duration(func(c *Config) *time.Duration { return &c.GatewayStaleAfter }),
 		},

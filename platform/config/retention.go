@@ -22,7 +22,7 @@ func retentionSettings() []setting {
 		{
 			"retention-usage",
 			"0s",
-			"how long usage is kept, 744h or more; 0s means forever",
+			"how long usage data is kept, 744h or more; 0s means forever",
 			retention(minUsage, func(r *Retention) *time.Duration { return &r.Usage }),
 		},
 		{

@@ -80,10 +80,11 @@ func (c Config) CheckRoles() error {
 	case c.Roles == AllRoles:
 		return nil
 	case c.DatabaseURL == "":
-		return fmt.Errorf("--roles %s requires --database-url: SQLite supports only one process, which has all roles",
+		return fmt.Errorf("--roles %s requires --database-url: SQLite supports only one process, which must have all "+
+			"roles",
 			c.Roles)
 	case !c.Roles.Control && c.PublicURL == "":
-		return fmt.Errorf("--roles %s requires --public-url: the URL of the control plane, which is the issuer of "+
+		return fmt.Errorf("--roles %s requires --public-url: the control plane's URL, which is the issuer of "+
 			"hosted login's tokens and appears in links", c.Roles)
 	case !c.Roles.Gateway && c.GatewayURL == "":
 		return fmt.Errorf("--roles %s requires --gateway-url: the URL that callers of the gateway use", c.Roles)

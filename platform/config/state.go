@@ -22,7 +22,7 @@ func stateSettings() []setting {
 		{
 			"secrets-key",
 			"",
-			"comma-separated keys, each 32 bytes in base64, that encrypt the data keys of secrets at rest: the " +
+			"comma-separated keys, each 32 bytes in base64, that encrypt the data keys for secrets at rest: the " +
 				"current one first, then older ones; for --roles gateway, the output of postern secrets " +
 				"gateway-key; empty means the file secrets.key in the data directory, which is created on " +
 				"the first start",
@@ -44,7 +44,7 @@ func stateSettings() []setting {
 		{
 			"offline-start",
 			"on",
-			"whether to store the gateway's state on disk, encrypted, and use it if PostgreSQL doesn't respond at " +
+			"whether to store the gateway's state encrypted on disk and use it if PostgreSQL doesn't respond at " +
 				"startup: on or off",
 			assignOfflineStart,
 		},

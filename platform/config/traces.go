@@ -88,7 +88,7 @@ func traceSettings() []setting {
 		{
 			"traces-trusted",
 			"",
-			"comma-separated CIDRs of callers whose traces (traceparent) are continued; traces of other callers are " +
+			"comma-separated CIDRs of callers whose traces (traceparent) are continued; other callers' traces are " +
 				"only linked, so that those callers can't control which traces are recorded",
 			networks(func(c *Config) *[]netip.Prefix { return &c.Traces.Trusted }),
 		},

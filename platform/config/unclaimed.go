@@ -88,14 +88,14 @@ func unclaimedSettings() []setting {
 		{
 			"unclaimed-body-memory",
 			"8",
-			"maximum amount of --gateway-body-memory for calls to one unclaimed workspace's projects, in MB, if " +
-				"their limits are on",
+			"maximum share of --gateway-body-memory for calls to one unclaimed workspace's projects, in MB, if " +
+				"unclaimed proxies have limits",
 			number(func(c *Config) *int { return &c.UnclaimedBodyMemory }),
 		},
 		{
 			"unclaimed-document-memory",
 			"8",
-			"maximum amount of --gateway-document-memory for one unclaimed workspace, in MB",
+			"maximum share of --gateway-document-memory for one unclaimed workspace, in MB",
 			number(func(c *Config) *int { return &c.UnclaimedDocumentMemory }),
 		},
 	}

@@ -89,7 +89,7 @@ func (s *Service) Invite(
 		if len(open.Items) == maxInvitations {
 			return fault.New(
 				fault.Conflict, "too_many_invitations",
-				"This team has %d open invitations. Revoke one to create another.", maxInvitations,
+				"This team has %d pending invitations. Revoke one to create another.", maxInvitations,
 			)
 		}
 		if err := tx.Insert(&row); err != nil {

@@ -287,7 +287,7 @@ func checkMapping(provider models.Provider, row models.GroupMapping) []fault.Fie
 		}
 	}
 	_, err := federation.ParseClaimPath(row.Claim)
-	refuse(err == nil, "/claim", "invalid_claim", "Use the path of a claim, such as groups or realm_access.roles, "+
+	refuse(err == nil, "/claim", "invalid_claim", "Use the path to a claim, such as groups or realm_access.roles, "+
 		`with at most 200 bytes and 10 names. To escape a dot in a name, write \. (not needed in URLs).`)
 	refuse(
 		err != nil || traits.HasIDToken || slices.Contains(traits.Claims, row.Claim), "/claim", "unknown_claim",

@@ -285,7 +285,7 @@ func (s *Service) Config(tx *models.Tx, row models.Provider) (providers.Config, 
 		if s.Shared.ClientID == "" {
 			return config, fault.New(
 				fault.Unavailable, "managed_login_unavailable",
-				"Sign-in with GitHub is no longer available here. Contact the application's support.",
+				"Sign-in with GitHub is no longer available here. Contact the application's support team.",
 			)
 		}
 		config.ClientID, config.ClientSecret = s.Shared.ClientID, s.Shared.ClientSecret

@@ -197,7 +197,7 @@ func (s *Service) checkManaged(kind string, in contract.ProviderSettings) error 
 	case kind != providers.GitHub:
 		return fault.InvalidField(
 			"/managed", "managed_login_unavailable",
-			"Only GitHub supports managed. Register your own app with this provider and use its client_id.",
+			"Only GitHub providers can be managed. Register your own app with this provider and use its client_id.",
 		)
 	case s.Shared.ClientID == "":
 		return fault.InvalidField(

@@ -188,7 +188,8 @@ func CheckImportedUser(pointer string, u *snapshot.User, clients map[string]bool
 	refuse(oneLine(u.Email, 254) && ascii.Lower(u.Email) == u.Email, "/email", "invalid_email",
 		"Use at most 254 bytes in lowercase.")
 	refuse(u.Profile == federation.ParseProfile(u.Profile).JSON(), "/profile", "invalid_profile",
-		"Use only claims of the OpenID Connect profile scope, except name, as exports write them. Use at most 8 KB.")
+		"Use only claims from the OpenID Connect profile scope, except name, in the format that exports use. Use at "+
+			"most 8 KB.")
 	refuse(len(checkText("", u.Name)) == 0, "/name", "invalid_text", "Use at most 200 characters on one line.")
 	refuse(len(checkText("", u.UserName)) == 0 && ascii.Lower(u.UserName) == u.UserName, "/user_name",
 		"invalid_text", "Use at most 200 characters on one line, in lowercase.")
@@ -207,7 +208,7 @@ func CheckImportedUser(pointer string, u *snapshot.User, clients map[string]bool
 	}
 	for i, c := range u.Consents {
 		refuse(clients[c.ClientID] && oneLine(c.Scope, maxImported), fmt.Sprintf("/consents/%d", i), "invalid_consent",
-			"Use an app client of the tenant, and scopes of at most 2,000 bytes.")
+			"Use one of the tenant's app clients, and scopes of at most 2,000 bytes.")
 	}
 	return wrong
 }

@@ -47,24 +47,24 @@ type ExternalIdentity struct {
 }
 
 var (
-	errFrozen = fault.New(fault.Forbidden, "user_frozen", "Your account is frozen. Ask the application's support to "+
-		"unfreeze it.")
+	errFrozen = fault.New(fault.Forbidden, "user_frozen", "Your account is frozen. Ask the application's support "+
+		"team to unfreeze it.")
 	errNotInvited = fault.New(fault.Forbidden, "not_invited",
-		"Only invited users can sign in to this application. Ask the application's support for an invitation.")
+		"Only invited users can sign in to this application. Ask the application's support team for an invitation.")
 	errSharedAddress = fault.New(fault.Forbidden, "invitation_required",
 		"Several users with your email address were invited or provisioned here, so your address alone doesn't "+
-			"identify you. Open your invitation link, or ask the application's support for one.").
+			"identify you. Open your invitation link, or ask the application's support team for one.").
 		Worded("invitation_ambiguous")
 	errNeedsInvitation = fault.New(fault.Forbidden, "invitation_required",
 		"A user with your email address was invited or provisioned here, and this provider doesn't prove that you "+
-			"are that user. Open your invitation link, or ask the application's support for one.")
+			"are that user. Open your invitation link, or ask the application's support team for one.")
 )
 
 // Faults that sign-ins share with hosted login's own.
 var (
 	// ErrInvitationOver is of an invitation link that can't be used.
 	ErrInvitationOver = fault.New(fault.Gone, "invitation_over", "This invitation link has expired, or has "+
-		"already been used or replaced. Ask the application's support for a new link.")
+		"already been used or replaced. Ask the application's support team for a new link.")
 	// ErrIdentityTaken is of an identity that is linked to another user.
 	ErrIdentityTaken = fault.New(fault.Conflict, "identity_taken", "This sign-in is already linked to another "+
 		"account here. To use it for your account, sign in to the other account and delete that account first.")

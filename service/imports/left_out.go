@@ -70,8 +70,8 @@ func (w *work) ofOptions() (out []contract.LeftOut) {
 	case !options.Consumers:
 		out = append(out, contract.LeftOut{
 			Code: "consumers_left_out",
-			Detail: "The export was created without consumers, so it contains no users, groups, keys or owners of " +
-				"objects. To include them, export again with consumers.",
+			Detail: "The export was created without consumers, so it contains no users, groups, keys or object " +
+				"owners. To include them, export again with consumers.",
 		})
 	case options.Keys == bundle.KeysNone:
 		out = append(out, contract.LeftOut{

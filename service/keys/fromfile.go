@@ -136,8 +136,8 @@ func (r *importing) begin(ctx context.Context) error {
 var errImporting = fault.New(fault.Conflict, "idempotency_in_progress", "An import with this Idempotency-Key is "+
 	"still in progress, or was interrupted when its server stopped. Try again in 15 seconds.").After(importLease)
 
-var errOtherFile = fault.New(fault.Invalid, "idempotency_key_reused", "This Idempotency-Key was already used for an "+
-	"import of a different file. Use a new key for each file, and reuse a key only to repeat the same import.")
+var errOtherFile = fault.New(fault.Invalid, "idempotency_key_reused", "This Idempotency-Key was already used to "+
+	"import a different file. Use a new key for each file, and reuse a key only to repeat the same import.")
 
 func (r *importing) batches(ctx context.Context) error {
 	batch, way := make([]item, 0, importAtOnce), r.makingWay()

@@ -137,7 +137,7 @@ func (b *batchOf) tighten(in *keyfile.Row, key models.APIKey, had, row prior, in
 	}
 	b.seen[(&secretOf{b.project.TeamID, in.SHA256}).word()] = had
 	b.replace(in, key)
-	return "The stricter state and the earlier expiry of the two rows apply, so the key is " +
+	return "The stricter state and the earlier expiration time of the two rows apply, so the key is " +
 		had.stateText(b.now) + ". "
 }
 

@@ -227,8 +227,8 @@ func (b *batchOf) place(in *keyfile.Row, key models.APIKey) ([]fault.Field, erro
 	case exists:
 		return b.again(in, key, mark, b.priorOf(&was), "The project has this key as "+was.ID), nil
 	case b.revoked[in.SHA256] && key.State != contract.KeyRevoked:
-		return refused("revoked_before", "A key of your team had this secret before it was rotated or revoked. The "+
-			"secret can't become valid again. Create a new key for its owner."), nil
+		return refused("revoked_before", "One of your team's keys had this secret before it was rotated or revoked. "+
+			"The secret can't become valid again. Create a new key for its owner."), nil
 	case b.room == 0:
 		return refused("workspace_full", "This unclaimed workspace can't have more API keys. Claim it, then import "+
 			"the file again."), nil

@@ -122,7 +122,7 @@ func notOfTenant(served []models.Tenant, row models.APIKey, user models.EndUser)
 	of := names[row.TenantID]
 	if name := names[user.TenantID]; name != "" {
 		return fault.InvalidField("/owner", "wrong_tenant", "This user belongs to the tenant %q, but the key "+
-			"would belong to the tenant %q. Set the key's tenant to %s, or use a user of the tenant %q.",
+			"would belong to the tenant %q. Set the key's tenant to %s, or choose a user in the tenant %q.",
 			name, of, name, of)
 	}
 	return fault.InvalidField("/owner", "unknown_user", "The tenant %q has no user with this ID. Use the ID of "+

@@ -370,12 +370,12 @@ func (h *handed) check(provider string) error {
 	if h.Upstream == contract.ProviderIDToken {
 		return fault.New(
 			fault.Forbidden, "provider_answer_refused",
-			"%s didn't send an ID token. Contact the application's support.", provider,
+			"%s didn't send an ID token. Contact the application's support team.", provider,
 		).Worded("provider_id_token_missing", "provider", provider)
 	}
 	return fault.New(
 		fault.Forbidden, "provider_answer_refused",
-		"%s didn't send an access token. Contact the application's support.", provider,
+		"%s didn't send an access token. Contact the application's support team.", provider,
 	).Worded("provider_access_token_missing", "provider", provider)
 }
 

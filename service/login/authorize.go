@@ -77,7 +77,7 @@ type ProviderOption struct {
 
 var errRedirectURI = fault.New(
 	fault.Malformed, "redirect_uri_mismatch",
-	"The application asked to send you to a URL that isn't registered for it. Contact the application's support.",
+	"The application asked to send you to a URL that isn't registered for it. Contact the application's support team.",
 )
 
 // Authorize checks an authorization request and stores an attempt for the browser.

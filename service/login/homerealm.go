@@ -16,7 +16,7 @@ import (
 var errNoProviderForDomain = fault.New(
 	fault.Invalid, "no_provider_for_domain",
 	"No sign-in provider is set up for the domain of this address. Choose another way to sign in, or contact the "+
-		"application's support.",
+		"application's support team.",
 )
 
 var errInvalidAddress = fault.New(

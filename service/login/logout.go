@@ -50,7 +50,8 @@ var (
 	errLogoutHint = fault.New(fault.Malformed, "invalid_hint",
 		"The application referred to a sign-in that this server doesn't recognize.")
 	errLogoutName = fault.New(fault.Malformed, "invalid_request", "The application used the client ID of a different "+
-		"application, or sent a parameter twice. Contact the application's support.").Worded("other_client_or_repeated")
+		"application, or sent a parameter twice. Contact the application's support "+
+		"team.").Worded("other_client_or_repeated")
 )
 
 // Logout ends the session that the ID token belongs to, and that of the browser if it is the same user's: they may have

@@ -88,4 +88,4 @@ func (s *Service) RemoveAPIScope(ctx context.Context, p access.Principal, ref, n
 	})
 }
 
-var errNoAPIScope = fault.New(fault.NotFound, "not_found", "This project doesn't declare this API scope.")
+var errNoAPIScope = fault.New(fault.NotFound, "not_found", "This project doesn't have this API scope.")

@@ -120,7 +120,7 @@ func checkMove(tx *models.Tx, row models.Project, team string) error {
 	}
 	if keys > 0 {
 		uses = append(uses, countOf(keys, "of its API keys belongs", "of its API keys belong")+
-			" to a product or a tenant of the team")
+			" to one of the team's products or tenants")
 	}
 	if err := tx.LockHostsOf(row.ID); err != nil {
 		return err

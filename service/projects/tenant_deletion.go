@@ -119,7 +119,7 @@ func checkTenantDeletion(row models.Tenant, d contract.TenantDeletion, confirm s
 			"project instead.")
 	case confirm != "" && confirm != row.Name:
 		return fault.InvalidField("/confirm", "wrong_confirmation",
-			"Type the tenant's name, %s, to delete it with everything in it.", row.Name)
+			"Type the tenant's name, %s, to delete the tenant and everything in it.", row.Name)
 	case confirm == "" && d.InUse:
 		return fault.New(fault.Conflict, "tenant_in_use",
 			"%s An owner can delete the tenant and everything in it by sending the request with ?confirm=%s.",

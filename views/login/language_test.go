@@ -216,7 +216,7 @@ func TestLoadLanguages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("ar.json", `{"sign_in": "تسجيل الدخول"}`)
+	write("ar.json", `{"sign_in": "تسجيل الدخول", "sign_out": "", "signed_out": null}`)
 	write("de.json", `{"cancel": "Lieber nicht"}`)
 	write("readme.txt", "not a language")
 	l, err := login.LoadLanguages(dir)
@@ -227,6 +227,8 @@ func TestLoadLanguages(t *testing.T) {
 	for name, got := range map[string][2]string{
 		"a text of the file":           {arabic.T("sign_in"), "تسجيل الدخول"},
 		"a text that it lacks":         {arabic.T("cancel"), "Cancel"},
+		"an empty text":                {arabic.T("sign_out"), "Sign out"},
+		"a text that is null":          {arabic.T("signed_out"), "Signed out"},
 		"its direction":                {arabic.Direction(), "rtl"},
 		"a replaced text":              {german.T("cancel"), "Lieber nicht"},
 		"a text next to it":            {german.T("sign_in"), "Anmelden"},

@@ -44,7 +44,7 @@ func newAuditList(t terminal.Terminal) *cobra.Command {
 			return printAudit(t, found)
 		})
 	command.Short = "List audit log entries, newest first"
-	command.Long = `List the audit log entries of a team, newest first. Each entry describes an action
+	command.Long = `List the entries in a team's audit log, newest first. Each entry describes an action
 that was performed or refused. Secrets aren't logged.`
 	command.Example += `
   postern audit list --outcome refused --from 7d

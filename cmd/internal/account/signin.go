@@ -41,7 +41,7 @@ func newLogin(t terminal.Terminal) *cobra.Command {
 		Long: `Sign in to the server at URL. The command prints a link and a code. Open the
 link in a browser on any machine, sign in and enter the code.
 
-After you sign in, other commands use this server. Without URL, you sign in to the
+After you sign in, other commands use this server. Without a URL, you sign in to the
 current server. To show or change the current server, use postern context.
 
 Access tokens are stored in your configuration directory, one per server. To choose

@@ -125,7 +125,7 @@ func newTeamsDelete(t terminal.Terminal) *cobra.Command {
 		})
 	command.Use += " [--yes]"
 	command.Long = `Permanently delete a team that has no projects. You must be an owner of the team. Its
-invitations, webhooks, products and tenants with their users are also deleted. If the
+invitations, webhooks, products and tenants (with their users) are also deleted. If the
 team has projects, first move them to another team or delete them permanently. You
 can't undo this.
 

@@ -15,7 +15,7 @@ import (
 
 func newAPIScopes(t terminal.Terminal) *cobra.Command {
 	return terminal.Family("api-scopes",
-		"Manage the API scopes and the audience of a project",
+		"Manage a project's API scopes and audience",
 		newAPIScopesShow(t),
 		newAPIScopesSet(t),
 	)

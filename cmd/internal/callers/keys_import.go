@@ -152,7 +152,7 @@ func newKeysCheck(t terminal.Terminal) *cobra.Command {
 			case terminal.WantsJSON(c):
 				return terminal.PrintJSON(t.Out, found)
 			case found.Match == nil:
-				return errors.New("this isn't a key of the project")
+				return errors.New("this key doesn't belong to the project")
 			}
 			key, err := client.Do(c.Context(), api, contract.GetKey, contract.KeyPath{Key: *found.Match})
 			if err != nil {

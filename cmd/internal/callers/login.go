@@ -44,7 +44,7 @@ func newAppClients(t terminal.Terminal) *cobra.Command {
 			func(_ contract.AppClientUpdate, c contract.SavedAppClient) error { return printAppClient(t, c) }),
 		cli.FactsCommand(t, cli.AsHolder, contract.FreezeAppClient, appClientFacts),
 		cli.FactsCommand(t, cli.AsHolder, contract.UnfreezeAppClient, appClientFacts),
-		terminal.Family("signing-keys", "Manage the signing keys of an app client", rotate),
+		terminal.Family("signing-keys", "Manage an app client's signing keys", rotate),
 		cli.DoneCommand(t, cli.AsHolder, contract.DeleteAppClient, "Deleted %s."),
 	)
 }
@@ -157,10 +157,10 @@ func providerFacts(p contract.Provider) [][2]string {
 }
 
 func newSignup(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("signup", "Manage the sign-up policy and approvals of a tenant",
+	return terminal.Family("signup", "Manage a tenant's sign-up policy and approvals",
 		cli.FactsCommand(t, cli.AsHolder, contract.GetSignupPolicy, signupFacts),
 		cli.FactsCommand(t, cli.AsHolder, contract.UpdateSignupPolicy, signupFacts),
-		terminal.Family("approvals", "Manage the approvals of a tenant",
+		terminal.Family("approvals", "Manage a tenant's approvals",
 			cli.ListCommand(t, cli.AsHolder, contract.ListApprovals, []string{"ID", "KIND", "VALUE", "GROUPS"},
 				func(a contract.Approval) []string {
 					return []string{a.ID, a.Kind, a.Value, strings.Join(a.Groups, ", ")}

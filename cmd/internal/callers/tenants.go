@@ -77,7 +77,7 @@ func newTenantsDelete(t terminal.Terminal) *cobra.Command {
 	var in contract.TenantRemoval
 	var yes bool
 	op := contract.DeleteTenant.Operation
-	op.Summary = "Delete a tenant with its users, app clients and keys"
+	op.Summary = "Delete a tenant and its users, app clients and keys"
 	op.Deletes = "" // the command asks itself
 	command := cli.RequestCommand(t, cli.AsHolder, op, &in, func(c *cobra.Command, api *client.Client) error {
 		tenant, err := client.Do(c.Context(), api, contract.GetTenant, in.TenantPath)
@@ -119,7 +119,7 @@ func newTenantsDelete(t terminal.Terminal) *cobra.Command {
 		return err
 	})
 	command.Use += " [--yes]"
-	command.Long = `Permanently delete a tenant with its users, app clients and keys. Only owners can delete
+	command.Long = `Permanently delete a tenant and its users, app clients and keys. Only owners can delete
 a tenant that has users, app clients or keys, or that a project serves. Calls with its
 keys or its users' tokens are refused. You can't undo this.
 

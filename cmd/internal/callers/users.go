@@ -21,7 +21,7 @@ func People(t terminal.Terminal) []*cobra.Command {
 }
 
 func newUsers(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("users", "Manage the users of tenants",
+	return terminal.Family("users", "Manage tenants' users",
 		cli.ListCommand(t, cli.AsHolder, contract.ListUsers, []string{"ID", "EMAIL", "NAME", "STATE", "LAST LOGIN"},
 			func(u contract.User) []string {
 				return []string{u.ID, u.Email, u.Name, u.State, terminal.OrNever(u.LastLoginAt)}
@@ -66,7 +66,7 @@ func userFacts(u contract.User) [][2]string {
 }
 
 func newUserSessions(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("sessions", "Manage the sessions of a user",
+	return terminal.Family("sessions", "Manage a user's sessions",
 		cli.ListCommand(t, cli.AsHolder, contract.ListUserSessions,
 			[]string{"ID", "APP CLIENT", "PROVIDER", "SIGNED IN", "LAST SEEN", "BROWSER"},
 			func(s contract.UserSession) []string {
@@ -81,7 +81,7 @@ func newUserSessions(t terminal.Terminal) *cobra.Command {
 }
 
 func newConsents(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("consents", "Manage the consents of a user",
+	return terminal.Family("consents", "Manage a user's consents",
 		cli.ListCommand(t, cli.AsHolder, contract.ListConsents, []string{"APP CLIENT", "ID", "SCOPES", "SINCE"},
 			func(c contract.Consent) []string {
 				return []string{c.ClientName, c.Client, strings.Join(c.Scopes, " "), terminal.When(&c.CreatedAt)}
@@ -91,7 +91,7 @@ func newConsents(t terminal.Terminal) *cobra.Command {
 }
 
 func newGroups(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("groups", "Manage the groups of tenants",
+	return terminal.Family("groups", "Manage tenants' groups",
 		cli.ListCommand(t, cli.AsHolder, contract.ListGroups,
 			[]string{"ID", "NAME", "DISPLAY NAME", "MEMBERS", "APP OWNERS"},
 			func(g contract.Group) []string {
@@ -148,7 +148,7 @@ func groupFacts(g contract.Group) [][2]string {
 }
 
 func newGroupMappings(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("group-mappings", "Manage the group mappings of a provider",
+	return terminal.Family("group-mappings", "Manage a provider's group mappings",
 		newGroupMappingsList(t), newGroupMappingsAdd(t), newGroupMappingsRemove(t))
 }
 
@@ -218,7 +218,7 @@ func changingGroupMappings(
 	var prefix bool
 	cli.TakeArguments(t, command, contract.GetGroupMappings, "PROVIDER", "CLAIM", "VALUE", "GROUP")
 	terminal.Described(command,
-		[2]string{"CLAIM", "path of the claim, such as realm_access.roles. For GitHub: organizations, " +
+		[2]string{"CLAIM", "path to the claim, such as realm_access.roles. For GitHub: organizations, " +
 			"organization_ids, teams or team_ids"},
 		[2]string{"VALUE", "value of the claim, case-sensitive. If the claim is a list, at least one item must match"},
 		[2]string{"GROUP", "name or ID of a group in the app client's tenant"})

@@ -161,7 +161,7 @@ func AsAll(t terminal.Terminal, c *cobra.Command, run func(*client.Client) error
 		case over && one.login:
 			fmt.Fprintln(t.Err, "Your sign-in has expired. Run `postern login` again.")
 		case over && one.project != "":
-			fmt.Fprintf(t.Err, "The workspace key of %s is no longer valid.\n", one.project)
+			fmt.Fprintf(t.Err, "The workspace key for %s is no longer valid.\n", one.project)
 		case err != nil:
 			return one.Explained(err)
 		default:

@@ -280,7 +280,7 @@ var commandTexts = []string{
 	"Returns 404 ", "Fails with 404 ", "Returns ", "Prints ",
 	"with enabled set to false", "with --enabled=false",
 	"Setting confidential to true ", "--confidential ",
-	"at directory_url,", "at the printed URL,",
+	"from directory_url,", "from the printed URL,",
 }
 
 // flagTexts are pairs of JSON names and values in descriptions of members, and the flags and values of commands.
@@ -288,7 +288,7 @@ var flagTexts = []string{
 	"you set upstream.targets", "you use --weighted-target",
 	"Several targets, instead of target.", "One of several targets, as URL or URL=WEIGHT.",
 	"within response_ms", "within --response-timeout",
-	"Mode of default, read_write_scopes and", "Mode of --default, --read-write-scopes and",
+	"Mode for default, read_write_scopes and", "Mode for --default, --read-write-scopes and",
 	"only without a path", "only without --check-path",
 	"if keyless is owner_fallback", "in versions with --keyless owner_fallback",
 	`An empty list (on the command line, "") allows`, `Use "" to allow`,

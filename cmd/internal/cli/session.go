@@ -152,7 +152,7 @@ func (c Caller) refused() *fault.Error {
 		return fault.New(fault.Unauthenticated, "login_over", "your sign-in to %s has expired: run `postern login` "+
 			"again", c.server)
 	case c.project != "":
-		return fault.New(fault.Unauthenticated, "workspace_over", "the workspace key of %s is no longer valid: its "+
+		return fault.New(fault.Unauthenticated, "workspace_over", "the workspace key for %s is no longer valid: its "+
 			"workspace has expired or been claimed. If you claimed it, run `postern login`", c.project)
 	}
 	return fault.New(fault.Unauthenticated, "invalid_token", "POSTERN_TOKEN isn't valid for %s, or its workspace has "+

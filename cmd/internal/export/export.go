@@ -55,8 +55,8 @@ func newExport(t terminal.Terminal) *cobra.Command {
 that runs on Kong 3.9, where existing API keys keep working. The project isn't changed.
 
 The server builds the export. The command waits for it, checks the SHA-256 of the zip,
-and prints how much of your configuration moved exactly, and which tasks remain.
-MIGRATION-REPORT.md in the zip explains each kind of item. To see these results
+and prints how much of your configuration moved exactly and which tasks
+remain. MIGRATION-REPORT.md in the zip explains each kind of item. To see these results
 before you export, use --preview.`,
 		Example: `  postern export shop --kong
   postern export shop --kong --preview

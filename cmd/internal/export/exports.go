@@ -128,7 +128,7 @@ func newExportsLedger(t terminal.Terminal) *cobra.Command {
 			return printLedgerLines(t, lines)
 		})
 	command.Short = "Show what an export moved and which tasks remain"
-	command.Long = `Show the ledger of an export. For each kind of item, the ledger shows the number of
+	command.Long = `Show an export's ledger. For each kind of item, the ledger shows the number of
 items, their status, the remaining tasks, and the names of the first five items. The
 ledger is kept after the zip expires, but without the names of keys and people.
 

@@ -29,9 +29,9 @@ func newImport(t terminal.Terminal) *cobra.Command {
 		Use:   "import FILE… [--name NAME] [--dry-run]",
 		Short: "Import a project from an exported zip, or projects from another gateway's files",
 		Long: `Import a project from an exported zip. The zip can come from another server. The command
-verifies it first, as postern verify does. The import includes versions, environments,
+verifies the zip first, like postern verify. The import includes versions, environments,
 access settings, limits, key types, tenants, users, groups, app clients, API keys
-and owners of objects. Existing keys work in the new project immediately. The import is
+and object owners. Existing keys work in the new project immediately. The import is
 all or nothing.
 
 The command first lists what the zip doesn't contain, such as secrets and signing keys.
@@ -44,9 +44,9 @@ get-api-keys, get-usage-plans, get-usage-plan-keys, get-stages and
 get-base-path-mappings.
 
 For these files, the command first shows a plan. The plan shows how each entity
-would be imported, which routes stay closed, and which tasks remain. With --dry-run, the
-command creates the plan on this machine and sends nothing. Without --dry-run, the server
-creates the plan. It stores only hashes of the keys in the files.
+would be imported, which routes stay closed (refuse all calls), and which tasks remain.
+With --dry-run, the command creates the plan on this machine and sends nothing. Without
+--dry-run, the server creates the plan and stores only hashes of the keys in the files.
 
 After you confirm the plan, the command imports the files and prints the URLs and the
 remaining tasks. --yes skips the confirmation, but doesn't open closed routes. To open

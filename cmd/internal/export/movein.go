@@ -69,11 +69,11 @@ func bodyOf(files []movein.File) (*contract.Op[contract.NewImport, contract.Plan
 			_, err = part.Write(file.Text)
 		}
 		if err != nil {
-			return nil, nil, fmt.Errorf("make the form: %w", err)
+			return nil, nil, fmt.Errorf("create the form: %w", err)
 		}
 	}
 	if err := form.Close(); err != nil {
-		return nil, nil, fmt.Errorf("make the form: %w", err)
+		return nil, nil, fmt.Errorf("create the form: %w", err)
 	}
 	op.Body = form.FormDataContentType()
 	return &op, bytes.NewReader(body.Bytes()), nil
@@ -260,8 +260,8 @@ func newShowImport(t terminal.Terminal) *cobra.Command {
 			_, err = io.WriteString(t.Out, planText(&p.ImportPlan, p.Ledger)+targetsText(&p))
 			return err //nolint:wrapcheck // of the terminal
 		})
-	command.Short = "Show the plan or the result of an import"
-	command.Long = `Show the plan of an import, or what an applied import created, updated and left
+	command.Short = "Show an import's plan or result"
+	command.Long = `Show an import's plan, or what an applied import created, updated and left
 unchanged.`
 	terminal.AddJSONFlag(command)
 	return command

@@ -38,8 +38,8 @@ func (f *gatewayFlags) add(command *cobra.Command) {
 	flags.StringArrayVar(&f.set, "set", nil, "other gateways: value of a placeholder, as `NAME=VALUE` (repeatable)")
 	flags.StringArrayVar(&f.env, "env", nil, "other gateways: `NAME` of a placeholder to fill in from the "+
 		"environment variable with the same name (repeatable)")
-	flags.StringArrayVar(&f.trust, "trust", nil, "other gateways: `HOST` of an https target whose current "+
-		"certificate is accepted (repeatable)")
+	flags.StringArrayVar(&f.trust, "trust", nil, "other gateways: accept the current certificate of the "+
+		"https target `HOST` (repeatable)")
 	for pointer, flag := range map[string]string{
 		"/hosts": "--host", "/open": "--open", "/set": "--set", "/trust": "--trust", "/file": "FILE",
 	} {

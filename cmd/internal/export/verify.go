@@ -57,7 +57,7 @@ func newVerify(t terminal.Terminal) *cobra.Command {
   - the ledger accounts for everything in the zip
   - every generated file matches the project
 
-These checks detect accidental and partial changes. They can't detect a zip that was
+These checks detect accidental and partial changes. They can't detect that a zip was
 replaced with a valid export of another project. To verify the origin of the zip,
 use --sha256 with the checksum that the server shows for the export, or --signed-by
 with the server's key from /.well-known/postern-export-key.`,

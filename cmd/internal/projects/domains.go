@@ -121,7 +121,7 @@ func findDomain(c *cobra.Command, api *client.Client, in *contract.DomainPath) e
 		in.Domain = ids[0]
 		return nil
 	}
-	return fmt.Errorf("several custom domains of the project have the address %s. Use one of these IDs: %s",
+	return fmt.Errorf("several of the project's custom domains have the address %s. Use one of these IDs: %s",
 		in.Domain, strings.Join(ids, ", "))
 }
 
@@ -157,7 +157,7 @@ at your DNS provider, point the domain to the gateway, and run postern domains v
 The domain is served once it is verified.
 
 If HOST includes a path prefix, only that path and paths below it match. Other
-domains of the team's projects can share the host name.`
+custom domains in the team's projects can share the host name.`
 	terminal.Described(command, [2]string{"HOST", "host name, such as api.example.com. It can include a path prefix"})
 	command.Example += "\n  postern domains create shop api.example.com/orders --method GET --method POST"
 	terminal.AddJSONFlag(command)

@@ -18,7 +18,7 @@ import (
 
 func newOpenAPI(t terminal.Terminal) *cobra.Command {
 	return terminal.Family("openapi",
-		"Manage the OpenAPI document of a version",
+		"Manage a version's OpenAPI document",
 		newOpenAPIShow(t),
 		newOpenAPISet(t),
 		newOpenAPIRemove(t),
@@ -172,8 +172,8 @@ func newOpenAPIRules(t terminal.Terminal) *cobra.Command {
 			cli.PrintWarnings(t.Err, found.Warnings) // the JSON is the input of rules set
 			return terminal.PrintJSON(t.Out, now.Rules)
 		})
-	command.Long = `Propose shadow rules for operations that have no rule yet, based on the OpenAPI
-document of a version. Nothing is saved. --json prints the existing rules followed by
+	command.Long = `Propose shadow rules for operations that have no rule yet, based on a version's
+OpenAPI document. Nothing is saved. --json prints the existing rules followed by
 the proposed ones, in the format that postern rules set --file accepts.`
 	command.Example = `  postern openapi rules shop 1.0.0
   postern openapi rules shop 1.0.0 --json | postern rules set shop 1.0.0 --file -`
@@ -215,7 +215,7 @@ func newOpenAPISettings(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "settings PROJECT VERSION",
 		Short: "Show or change validation and publication",
-		Long: "Show or change whether requests are validated against the OpenAPI document of a\nversion, and whether " +
+		Long: "Show or change whether requests are validated against a version's OpenAPI\ndocument, and whether " +
 			"the gateway publishes the document as openapi.json. Without flags,\nthe command shows the settings.",
 		Example: "  postern openapi settings shop 1.0.0 --validation report\n" +
 			"  postern openapi settings shop 1.0.0 --validation enforce --publication public",

@@ -43,7 +43,7 @@ func newProjectsUpdate(t terminal.Terminal) *cobra.Command {
 	command := cli.OperationCommand(t, cli.AsProject, contract.UpdateProject,
 		func(_ contract.ProjectUpdate, p contract.Project) error { return printProject(t, p) })
 	command.Long = `Change a project's display name, fallback owner, product or limits. Each limits flag
-replaces the limits of its kind. If a project leaves its product, the product's keys
+replaces all limits of that kind. If a project leaves its product, the product's keys
 stop working in the project, except keys that were created there.`
 	command.Example += "\n  postern projects update shop --ip-limits none --product store"
 	return command
@@ -58,8 +58,8 @@ func newProjectsMove(t terminal.Terminal) *cobra.Command {
 		})
 	command.Long = `Move a project to another team. You must be an owner of both teams. Calls aren't
 interrupted. Keys, usage, exports and the project's own tenant move with it. The team's
-webhooks, products and tenants don't, so you can't move a project that uses a product
-or a tenant of the team.`
+webhooks, products and tenants don't, so you can't move a project that uses one of
+the team's products or tenants.`
 	command.Example = "  postern teams list\n" + command.Example
 	return command
 }

@@ -17,7 +17,7 @@ import (
 )
 
 func newRelations(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("relations", "Manage relations (the owners of objects)",
+	return terminal.Family("relations", "Manage relations (object owners)",
 		cli.ListCommand(t, cli.AsProject, contract.ListRelations, []string{"TENANT", "USER", "RELATION", "OBJECT"},
 			func(r contract.Relation) []string { return []string{r.Tenant, r.User, r.Relation, r.Object} }),
 		newRelationsAdd(t),

@@ -58,8 +58,8 @@ func newRequestsList(t terminal.Terminal) *cobra.Command {
 		return terminal.Paged(t, func() error { return printRequests(t, found.Items) })
 	}
 	command.Short = "List or follow the latest calls to a project"
-	command.Long = `List the latest calls to a project, oldest first. The log has roughly the last 1,000
-calls to the project on the server that responds, without query strings, headers
+	command.Long = `List the latest calls to a project, oldest first. The server that handles the command
+returns its own log of roughly the last 1,000 calls, without query strings, headers
 or bodies.
 
 With --follow, the command shows new calls until you press Ctrl-C. With --json, each

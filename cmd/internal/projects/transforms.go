@@ -96,7 +96,7 @@ func newTransformsAdd(t terminal.Terminal) *cobra.Command {
 		}
 		*list = append(*list, args[4])
 		return nil
-	}, changeNames...), "name of the header, query parameter or member. The value follows a colon. For rename, old:new")
+	}, changeNames...), "name of the header, parameter or member. The value follows a colon. For rename, use old:new")
 }
 
 func newTransformsRemove(t terminal.Terminal) *cobra.Command {

@@ -117,7 +117,7 @@ machine can read command lines. It is never shown again.`
 
 func newUpstreamsCertificate(t terminal.Terminal) *cobra.Command {
 	return terminal.Family("certificate",
-		"Manage the client certificate for the upstream (mTLS)",
+		"Manage an environment's client certificate (mTLS)",
 		cli.FactsCommand(t, asEnvironment(noCertificate), contract.GetClientCertificate,
 			func(c contract.ClientCertificate) [][2]string {
 				return [][2]string{
@@ -203,7 +203,7 @@ func printSigning(t terminal.Terminal, project string, signing contract.CallSign
 func newUpstreamsCheck(t terminal.Terminal) *cobra.Command {
 	command := cli.DiagnosisCommand(t, cli.AsProject, contract.CheckTarget, nil)
 	command.Long = `Check that the gateway can reach an environment's target. The server sends one request
-the way the gateway forwards a call, with the same address checks, TLS and upstream
+just as the gateway would forward a call, with the same address checks, TLS and upstream
 credentials. It doesn't follow redirects. The exit code is 1 if the check fails.`
 	return command
 }

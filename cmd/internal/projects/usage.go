@@ -18,12 +18,12 @@ import (
 func newUsage(t terminal.Terminal) *cobra.Command {
 	show := cli.OperationCommand(t, cli.AsProject, contract.GetUsage,
 		func(_ contract.UsageQuery, u contract.Usage) error { return printUsage(t, u) })
-	show.Long = `Show the usage of a project over a period, by default the last 24 hours. The period is
+	show.Long = `Show a project's usage over a period, by default the last 24 hours. The period is
 extended to whole hours. Bytes are the sizes of request and response bodies. P50 and P95
 are latencies in milliseconds, measured to the end of the response. They are available
 unless you group by owner, key, status_class or tenant.`
 	show.Example += "\n  postern usage show shop --group-by route --from 30d"
-	return terminal.Family("usage", "Show the usage of a project", show)
+	return terminal.Family("usage", "Show a project's usage", show)
 }
 
 func printUsage(t terminal.Terminal, u contract.Usage) error {

@@ -49,7 +49,7 @@ func fieldsOf(op contract.Described, members ...string) []Field {
 		fields[i] = fieldOf(m, flag)
 		switch {
 		case method == http.MethodPut && m.Enum != nil && m.Required:
-			fields[i] = fields[i].Need() // an empty value is none of the enum's
+			fields[i] = fields[i].Need() // the enum has no empty value
 		case method == http.MethodPut, method == http.MethodPatch && m.Type != m.Elem():
 			fields[i] = fields[i].Keep() // of what exists
 		case m.Required:

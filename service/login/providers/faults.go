@@ -13,7 +13,7 @@ import (
 func refusedAnswer(c Config, why string) error {
 	return fault.New(
 		fault.Forbidden, "provider_answer_refused",
-		"The response from %s couldn't be accepted. Try again. If that fails, contact the application's support.",
+		"The response from %s couldn't be accepted. Try again. If that fails, contact the application's support team.",
 		c.Name(),
 	).Worded("provider_answer_invalid", "provider", c.Name()).Because(fmt.Errorf("%s: %s", c.Type, why))
 }
@@ -50,7 +50,7 @@ func exchangeFault(c Config, err error) error {
 	case "invalid_client", "unauthorized_client", "incorrect_client_credentials", "redirect_uri_mismatch":
 		return fault.New(
 			fault.Forbidden, "provider_misconfigured",
-			"Sign-in with %s isn't set up correctly. Contact the application's support.", c.Name(),
+			"Sign-in with %s isn't set up correctly. Contact the application's support team.", c.Name(),
 		).Worded("provider_misconfigured", "provider", c.Name()).Because(cause)
 	}
 	return fault.New(
