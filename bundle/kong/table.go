@@ -232,7 +232,7 @@ func keyFates() []bundle.Fate {
 			Reason: "hash",
 			Status: bundle.Exact,
 			How:    "the `postern-auth` plugin, SHA-256 in `keys`; owners are consumers if there are at most 10,000",
-			Note:   "The consumer's key keeps working. The gateway stores only its hash.",
+			Note:   "The consumer's key keeps working. The exported gateway stores only the key's hash.",
 		},
 		{Reason: "expires", Title: "API keys that expire", Status: bundle.Exact, How: "as for other keys, with `until`",
 			Note: "The consumer's key works until the same time, by the gateway's clock, and gets 401 after that."},

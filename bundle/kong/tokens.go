@@ -137,7 +137,7 @@ func judgeTenantFallback(p *snapshot.Project, s bundle.Subject) bundle.Verdict {
 func accessFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "plugin", Status: bundle.Exact, How: "the `postern-auth` plugin, a policy per route",
-			Note: "The gateway accepts and refuses the same calls, with the same status, code and message."},
+			Note: "The exported gateway accepts and refuses the same calls, with the same status, code and message."},
 		{
 			Reason: "former_keys",
 			Status: bundle.Approximate,

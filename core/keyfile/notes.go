@@ -62,7 +62,7 @@ var noteTexts = map[string]string{
 		"get-usage-plans and get-usage-plan-keys, or set limits on the key type.",
 	noteThrottle: "AWS throttles with a token bucket. The rate was imported as calls per second, or per minute if " +
 		"the rate is below 1. The burst wasn't imported.",
-	noteWeek:   "A weekly quota was imported as a daily limit of one seventh of the quota.",
+	noteWeek:   "A weekly quota was imported as a daily limit of one-seventh of the quota.",
 	noteOffset: "The offset of a quota isn't imported. Windows begin at the start of the day or month (UTC).",
 	noteNoPlan: "Some keys aren't in a usage plan. AWS refuses calls with these keys, so they are imported frozen.",
 	noteStages: "AWS keys are limited to stages. In Postern, they are valid for all environments. Limit a key to one " +

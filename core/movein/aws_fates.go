@@ -307,7 +307,7 @@ var awsFates = map[string]fate{
 			"project that counts calls separately, so a key can make the same number of calls to each API.",
 		"Set lower limits.",
 	},
-	"usage_plan.week":   {approximate, "The weekly quota becomes a daily limit of one seventh of the quota.", ""},
+	"usage_plan.week":   {approximate, "The weekly quota becomes a daily limit of one-seventh of the quota.", ""},
 	"usage_plan.offset": {approximate, "The quota's offset is left out, so the first period has the full quota.", ""},
 	"usage_plan.methods": {
 		lossy,
