@@ -82,7 +82,7 @@ var dataTable = Table{
 	snapshot.FeatureProject: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "All project settings are in project-config.json."}},
 	snapshot.FeatureBin: {{Reason: "as_before", Status: Approximate, How: "as it was before the deletion",
-		Note: "The project was deleted and is in the trash, so calls to it get 410. The documents describe it as it " +
+		Note: "The project was deleted and is in the trash, so calls to it get 410. The files in this zip describe it as it " +
 			"was before the deletion.",
 		Remedy: "Set up the project's keys and versions elsewhere only if you want to serve the project again."}},
 	snapshot.FeatureVersion: {{Reason: "document", Status: Exact, How: inConfig,

@@ -12,7 +12,7 @@ type Status string
 
 // The statuses of a ledger item.
 const (
-	Exact       Status = "exact"       // moves without differences
+	Exact       Status = "exact"       // moves unchanged
 	Approximate Status = "approximate" // behaves slightly differently; the note explains how
 	Lossy       Status = "lossy"       // part of it is lost
 	Skipped     Status = "skipped"     // not exported at all

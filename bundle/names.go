@@ -62,7 +62,7 @@ func checkProject(p *snapshot.Project) error {
 			for _, one := range e.Upstream.TargetsOr(e.Target) {
 				if err := checkTarget(one.URL); err != nil {
 					return fault.New(fault.Invalid, "project_not_exportable",
-						"The target of environment %s isn't a URL that can be called.", e.Name).Because(err)
+						"The target of environment %s isn't a valid upstream URL.", e.Name).Because(err)
 				}
 			}
 			for _, h := range e.Headers {

@@ -149,7 +149,7 @@ func (d *Digest) groups() []group {
 		{title: "Not moved", text: "These items aren't exported. You don't need to do anything."},
 		{title: "Partially moved"},
 		{title: "Moved with differences"},
-		{title: "Moved exactly", text: "These items move without differences."},
+		{title: "Moved unchanged", text: "Nothing is lost or different."},
 		{title: "The same for every project", text: "Every project has these items."},
 	}
 	for i, status := range statuses {
@@ -185,7 +185,7 @@ func (d *Digest) text(b *Build) string {
 		means      string
 		own, total int64
 	}{
-		{Exact, "moves without differences", own.Exact, all.Exact},
+		{Exact, "moves unchanged", own.Exact, all.Exact},
 		{Approximate, "behaves slightly differently; the note explains how", own.Approximate, all.Approximate},
 		{Lossy, "part of it is lost", own.Lossy, all.Lossy},
 		{Skipped, "not exported", own.Skipped, all.Skipped},

@@ -40,7 +40,7 @@ func TestReportText(t *testing.T) {
 	_, files := unzip(t, data)
 	report := files["MIGRATION-REPORT.md"]
 	last := -1
-	for _, title := range []string{"\n## To do\n", "\n### App clients\n", "\n## Moved exactly\n",
+	for _, title := range []string{"\n## To do\n", "\n### App clients\n", "\n## Moved unchanged\n",
 		"\n### API keys\n", "\n## The same for every project\n", "\n### Usage analytics\n"} {
 		at := strings.Index(report, title)
 		if at <= last {

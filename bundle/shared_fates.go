@@ -48,7 +48,7 @@ var (
 		How:    "`auth/clients.json`: settings; `auth/issuers.json`: issuer and public keys",
 		Note: "The app client has its own token issuer on the hosted service. Users can sign in to the app client " +
 			"there until it is deleted. This zip contains the app client's settings, the SHA-256 of its secret, its " +
-			"issuer URL and the public keys that verify the tokens it has issued. It doesn't contain the private " +
+			"issuer URL and the public keys that verify the tokens issued to it. It doesn't contain the private " +
 			"keys that sign new tokens.",
 		Remedy: "Before you move your applications, register them with your own OpenID Connect provider, and " +
 			"configure the gateway to verify that provider's tokens.",
@@ -60,7 +60,7 @@ var (
 		Status: Lossy,
 		How:    "`auth/clients.json`: settings; `auth/issuers.json`: issuer and public keys",
 		Note: "The app client gets tokens for itself from Postern. This zip contains its settings, the SHA-256 of " +
-			"its secret, its issuer URL and the public keys that verify the tokens it has issued.",
+			"its secret, its issuer URL and the public keys that verify the tokens issued to it.",
 		Remedy: "Before you move the machine, give it an API key with its own owner, or register it with your own " +
 			"OpenID Connect provider and configure the gateway to verify that provider's tokens.",
 	}
@@ -134,7 +134,7 @@ var (
 		Remedy: "Use events from your new systems instead: Keycloak has event listeners, and Kong has log plugins."}
 	// UnclaimedCaps are those of a project that no one has claimed. The installation sets them, not the team.
 	UnclaimedCaps = Fate{Reason: "not_kept", Always: true, Status: Skipped, How: "not carried over",
-		Note:   "An unclaimed project's caps and end date apply only in Postern.",
+		Note:   "An unclaimed project's caps and expiration date apply only in Postern.",
 		Remedy: "Set your own limits on the new gateway."}
 	// Billing covers credits and invoices.
 	Billing = Fate{Reason: "left_out", Always: true, Status: Skipped, How: "left out",

@@ -45,7 +45,7 @@ func exportPreview() exports.Preview {
 						"/1.0.0/prod", "/shop/1.0.0/prod", "/a-name-as-long-as-they-can-be/2026-11-01/production",
 					},
 				})},
-			{ID: "exact", Title: "Moves exactly", Text: "These items move without differences.",
+			{ID: "exact", Title: "Moves unchanged", Text: "Nothing is lost or different.",
 				Lines: ledgerLines(contract.LedgerLine{
 					Code:  "kong.key.same_key",
 					Title: "API keys",

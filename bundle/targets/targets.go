@@ -30,7 +30,7 @@ func For(format bundle.Format) (bundle.Target, error) {
 const matrixHead = `# How each item is exported
 
 This page is generated from the exporter's tables. The ` + "`MIGRATION-REPORT.json`" + ` in each zip describes items in
-the same words. **exact**: the item moves without differences, so a gateway responds to the same call in the same way.
+the same words. **exact**: the item moves unchanged, so a gateway responds to the same call in the same way.
 **approximate**: it behaves slightly differently, and the note states the worst case. **lossy**: part of it is lost.
 **skipped**: it isn't exported.
 `

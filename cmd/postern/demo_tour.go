@@ -140,7 +140,7 @@ func (d *demo) export(ctx context.Context) error {
 		return err
 	}
 	if e.Ledger.Exact == 0 {
-		return fmt.Errorf("expected items that moved exactly, got none")
+		return fmt.Errorf("expected items that moved unchanged, got none")
 	}
 	return nil
 }

@@ -70,22 +70,22 @@ func (t LedgerTotals) PortableText(format string) string {
 	return text
 }
 
-// Headline says how many of the configured items move exactly, such as "11 of the 12 items that you configured move
-// exactly".
+// Headline says how many of the configured items move unchanged, such as "11 of the 12 items that you configured move
+// unchanged".
 func (t LedgerTotals) Headline() string {
 	switch exact, all := t.Configured.Exact, t.Configured.Total(); {
 	case all == 0:
 		return "you haven't configured anything yet"
 	case all == 1 && exact == 1:
-		return "the one item that you configured moves exactly"
+		return "the one item that you configured moves unchanged"
 	case all == 1:
-		return "the one item that you configured doesn't move exactly"
+		return "the one item that you configured doesn't move unchanged"
 	case exact == all:
-		return "all " + grouped(all) + " items that you configured move exactly"
+		return "all " + grouped(all) + " items that you configured move unchanged"
 	case exact == 1:
-		return "1 of the " + grouped(all) + " items that you configured moves exactly"
+		return "1 of the " + grouped(all) + " items that you configured moves unchanged"
 	default:
-		return grouped(exact) + " of the " + grouped(all) + " items that you configured move exactly"
+		return grouped(exact) + " of the " + grouped(all) + " items that you configured move unchanged"
 	}
 }
 

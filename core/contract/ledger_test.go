@@ -13,14 +13,14 @@ func TestLedgerTotals_portable(t *testing.T) {
 		percent    int64
 		headline   string
 	}{
-		{contract.LedgerCounts{Exact: 12}, 100, "all 12 items that you configured move exactly"},
-		{contract.LedgerCounts{Exact: 11, Lossy: 1}, 91, "11 of the 12 items that you configured move exactly"},
+		{contract.LedgerCounts{Exact: 12}, 100, "all 12 items that you configured move unchanged"},
+		{contract.LedgerCounts{Exact: 11, Lossy: 1}, 91, "11 of the 12 items that you configured move unchanged"},
 		{contract.LedgerCounts{Exact: 1048211, Skipped: 1}, 99,
-			"1,048,211 of the 1,048,212 items that you configured move exactly"},
+			"1,048,211 of the 1,048,212 items that you configured move unchanged"},
 		{contract.LedgerCounts{Exact: 1, Approximate: 999}, 0,
-			"1 of the 1,000 items that you configured moves exactly"},
-		{contract.LedgerCounts{Exact: 1}, 100, "the one item that you configured moves exactly"},
-		{contract.LedgerCounts{Lossy: 1}, 0, "the one item that you configured doesn't move exactly"},
+			"1 of the 1,000 items that you configured moves unchanged"},
+		{contract.LedgerCounts{Exact: 1}, 100, "the one item that you configured moves unchanged"},
+		{contract.LedgerCounts{Lossy: 1}, 0, "the one item that you configured doesn't move unchanged"},
 	} {
 		var totals contract.LedgerTotals
 		totals.Add("exact", true, c.configured.Exact)

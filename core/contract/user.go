@@ -83,7 +83,7 @@ type UserList struct {
 	Page
 	State string `query:"state" enum:"active,frozen,invited" doc:"Only users in this state"`
 	Email string `query:"email" doc:"Only users with exactly this email address"`
-	Text  string `query:"q" flag:"search" doc:"Text to find in the email address, name or user name, ignoring case"`
+	Text  string `query:"q" flag:"search" doc:"Text to find in the email address, name or username, ignoring case"`
 	Group string `query:"group" doc:"Only direct members of the group with this ID"`
 	Sort  string `query:"sort" enum:"name,-name,state,-state,last_login,-last_login,created,-created" doc:"Sort order. A leading - means descending. Defaults to -created"`
 }
@@ -94,13 +94,13 @@ type ProjectUserList struct {
 	Page
 	Tenant string `query:"tenant" doc:"Only users of this tenant. Specify its ID, or its name if the tenant belongs to a team"`
 	State  string `query:"state" enum:"active,frozen,invited" doc:"Only users in this state"`
-	Text   string `query:"q" flag:"search" doc:"Text to find in the email address, name or user name, ignoring case"`
+	Text   string `query:"q" flag:"search" doc:"Text to find in the email address, name or username, ignoring case"`
 	Sort   string `query:"sort" enum:"name,-name,state,-state,last_login,-last_login,created,-created" doc:"Sort order. A leading - means descending. Defaults to -created"`
 }
 
 // NewUser is a user to be invited.
 type NewUser struct {
-	Email  string   `json:"email" doc:"Email address. Anyone who signs in with this address becomes this user if the provider is authoritative for the address's domain. Other providers require an invitation link"`
+	Email  string   `json:"email" doc:"Email address. Anyone who signs in with this address is signed in as this user if the provider is authoritative for the address's domain. Other providers require an invitation link"`
 	Name   string   `json:"name,omitempty" doc:"Display name"`
 	Groups []string `json:"groups,omitempty" doc:"IDs or names of groups to add the user to"`
 }

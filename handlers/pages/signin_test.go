@@ -32,9 +32,9 @@ func TestWelcome_firstAccount(t *testing.T) {
 		Shows(200, "Projects").
 		Says("#account-menu", "ana@example.com").
 		Says("main", "No projects yet")
-	s.Get(link).Shows(410, "This link has been used")
+	s.Get(link).Shows(410, "This link has already been used")
 	s.Post(link, "email", "eve@example.com", "name", "Eve", "password", controlplane.Password).
-		Shows(410, "This link has been used")
+		Shows(410, "This link has already been used")
 
 	s.Post("/signout").LeadsTo("/signin")
 	s.Get("/projects").LeadsTo("/signin")

@@ -76,7 +76,7 @@ func (s *Service) Remove(
 			wrong = append(wrong, fault.Field{
 				Pointer: "/object",
 				Code:    "required",
-				Detail:  "Send a user, an object or both.",
+				Detail:  "Specify a user, an object or both.",
 			})
 		}
 		if err := fault.InvalidFields(wrong); err != nil {

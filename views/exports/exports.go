@@ -198,7 +198,7 @@ type share struct {
 func (l Ledger) shares() []share {
 	own := l.Configured
 	return []share{
-		{"share-exact", "Exact", "moves exactly", own.Exact},
+		{"share-exact", "Exact", "moves unchanged", own.Exact},
 		{"share-approximate", "Approximate", "moves with differences", own.Approximate},
 		{"share-lossy", "Lossy", "moves partially", own.Lossy},
 		{"share-skipped", "Skipped", "not moved", own.Skipped},

@@ -895,7 +895,7 @@ func appClientSettings(m AppClientSettings) templ.Component {
 				Value:        m.Access,
 				Required:     true,
 				Autocomplete: "off",
-				Hint: "From 1 to 1,440. Applies to access and ID tokens. Frozen users are refused " +
+				Hint: "From 1 to 1,440. Applies to access and ID tokens. Frozen users are blocked " +
 					"immediately, regardless of the lifetime.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
@@ -1025,7 +1025,7 @@ func branding(m AppClient) templ.Component {
 				Mono:         true,
 				Autocomplete: "off",
 				Placeholder:  "#2f56c6",
-				Hint: "In the form #rrggbb. Text on this color is black or white, whichever " +
+				Hint: "Use the format #rrggbb. Text on this color is black or white, whichever " +
 					"is easier to read.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {

@@ -334,7 +334,7 @@ func explainForm(m Explain) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<fieldset class=\"space-y-5\"><legend class=\"mb-3 font-medium\">Caller</legend><p class=\"text-muted text-[0.8125rem]\">Enter the ID of a key, or of a user who calls with a token. Leave both empty for a call without a credential.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<fieldset class=\"space-y-5\"><legend class=\"mb-3 font-medium\">Caller</legend><p class=\"text-muted text-[0.8125rem]\">Enter a key ID, or the ID of the user whose token is sent. Leave both empty for a call without a credential.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

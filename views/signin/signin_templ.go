@@ -1105,12 +1105,12 @@ func LinkOverPage(m LinkOver) templ.Component {
 			}
 			ctx = templ.InitializeContext(ctx)
 			if m.Used {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 78, "<h1>This link has been used</h1><p class=\"text-muted mt-1\">The first account was created with this one-time link. Sign in with that account.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 78, "<h1>This link has already been used</h1><p class=\"text-muted mt-1\">The first account was created with this one-time link. Sign in with that account.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 79, "<h1>This link doesn't work</h1><p class=\"text-muted mt-1\">One-time links expire, and only the newest one works. Until the first account is created, the server prints a new link each time it starts. To get one now, run this command in a shell with the server's settings:</p><div class=\"mt-4\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 79, "<h1>This link doesn't work</h1><p class=\"text-muted mt-1\">One-time links expire, and only the newest one works. Until the first account is created, the server prints a new link each time it starts. To get one now, run this command in a shell that has the server's settings:</p><div class=\"mt-4\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -55,7 +55,7 @@ func newExport(t terminal.Terminal) *cobra.Command {
 that runs on Kong 3.9, where existing API keys keep working. The project isn't changed.
 
 The server builds the export. The command waits for it, checks the SHA-256 of the zip,
-and prints how much of your configuration moved exactly and which tasks
+and prints how much of your configuration moved unchanged and which tasks
 remain. MIGRATION-REPORT.md in the zip explains each kind of item. To see these results
 before you export, use --preview.`,
 		Example: `  postern export shop --kong
@@ -309,7 +309,7 @@ func printExported(t terminal.Terminal, file string, e contract.Export, lines []
 }
 
 func printLedger(row func(...string), exact, approximate, lossy, skipped int64) {
-	row("  exact", fmt.Sprint(exact), "moved exactly")
+	row("  exact", fmt.Sprint(exact), "moved unchanged")
 	row("  approximate", fmt.Sprint(approximate), "moved with differences")
 	row("  lossy", fmt.Sprint(lossy), "partially moved")
 	row("  skipped", fmt.Sprint(skipped), "not moved")

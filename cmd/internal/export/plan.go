@@ -229,7 +229,7 @@ func planText(p *contract.ImportPlan, ledger []contract.LedgerLine) string {
 	var out strings.Builder
 	s := p.Summary
 	entities := terminal.Count{N: s.Total(), One: "entity"}
-	fmt.Fprintf(&out, "Plan for %s (%s): %d move exactly, %d with differences, %d in part, %d not at all.\n\n",
+	fmt.Fprintf(&out, "Plan for %s (%s): %d unchanged, %d with differences, %d in part, %d not at all.\n\n",
 		entities, terminal.Printable(p.Source), s.Exact, s.Approximate, s.Lossy, s.Skipped)
 	if len(p.Projects) > 0 {
 		fmt.Fprintf(&out, "The plan contains the product %s and the tenant %s, with:\n", p.Product, p.Tenant)

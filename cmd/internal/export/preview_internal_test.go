@@ -65,7 +65,7 @@ Move with differences
   Routes (2), approximate: kong.route.regex_path
     Close.
 
-Move exactly
+Move unchanged
     Keys.
 
 The same for every project

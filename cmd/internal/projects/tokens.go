@@ -61,7 +61,7 @@ func newVersionsTestIssuer(t terminal.Terminal) *cobra.Command {
 	command := cli.DiagnosisCommand(t, cli.AsProject, contract.TestTokenIssuer, test)
 	command.Long = `Test that the gateway can verify an issuer's tokens. The server fetches the issuer's
 discovery document and keys. ISS and AUD are the iss and aud claims of its tokens. With
---token-file, the command also shows whether the gateway accepts that token, and why.
+--token-file, the command also shows whether the gateway accepts that token, and why or why not.
 You can test an issuer that the version doesn't use. The exit code is 1 if the test fails.`
 	command.Flags().StringVar(&tokenFile, "token-file", "", tokenFileHelp)
 	return command
@@ -83,7 +83,7 @@ func newVersionsTestIntrospection(t terminal.Terminal) *cobra.Command {
 	command := cli.DiagnosisCommand(t, cli.AsProject, contract.TestIntrospection, test)
 	command.Long = `Test the endpoint that checks opaque tokens. The server sends it the token
 in --token-file, or a random token that was never issued. The command shows whether
-the gateway accepts the token, and why. To test a different endpoint, use
+the gateway accepts the token, and why or why not. To test a different endpoint, use
 --introspection. The exit code is 1 if the test fails.`
 	command.Flags().StringVar(&line, "introspection", "", "endpoint to test, as "+introspectionForm+
 		". Defaults to the version's endpoint")

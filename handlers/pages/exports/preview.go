@@ -65,7 +65,7 @@ func statusSections() []exports.Section {
 		{ID: string(bundle.Lossy), Title: "Moves partially", Text: "Part of each item is lost.", Open: true},
 		{ID: string(bundle.Approximate), Title: "Moves with differences",
 			Text: "Each line describes the differences.", Open: true},
-		{ID: string(bundle.Exact), Title: "Moves exactly", Text: "These items move without differences."},
+		{ID: string(bundle.Exact), Title: "Moves unchanged", Text: "Nothing is lost or different."},
 	}
 }
 
