@@ -82,8 +82,8 @@ var dataTable = Table{
 	snapshot.FeatureProject: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "All project settings are in project-config.json."}},
 	snapshot.FeatureBin: {{Reason: "as_before", Status: Approximate, How: "as it was before the deletion",
-		Note: "The project was deleted and is in the trash, so calls to it get 410. The files in this zip describe it as it " +
-			"was before the deletion.",
+		Note: "The project was deleted and is in the trash, so calls to it get 410. The files in this zip describe " +
+			"it as it was before the deletion.",
 		Remedy: "Set up the project's keys and versions elsewhere only if you want to serve the project again."}},
 	snapshot.FeatureVersion: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The version is in project-config.json."}},
@@ -124,7 +124,7 @@ var dataTable = Table{
 		{Reason: "with_login", Status: Lossy, How: inConfig + "; `auth/issuers.json` for app client tokens",
 			Note: "The access policy is in project-config.json. Tokens from the project's app clients are also " +
 				"accepted. The public keys that verify these tokens are in issuers.json. Only Postern can issue and " +
-				"revoke them.",
+				"revoke these tokens.",
 			Remedy: "Configure your new gateway to accept tokens from the OpenID Connect provider that you move your " +
 				"applications to."},
 	},
@@ -249,7 +249,7 @@ var dataTable = Table{
 			Remedy: "Configure your new gateway to look up who owns the object in the path."},
 		{Reason: "relations", Title: "Rules that record owners", Status: Exact, How: "`authz/rules.json`",
 			Note: "The objects whose owners are recorded or removed after a 2xx response are in rules.json. OpenFGA " +
-				"doesn't read responses.",
+				"doesn't see responses, so it can't record owners itself.",
 			Remedy: "Have your new gateway or your API record and remove owners. Otherwise, new objects have no " +
 				"owner."},
 	},

@@ -50,7 +50,7 @@ func exportPreview() exports.Preview {
 					Code:  "kong.key.same_key",
 					Title: "API keys",
 					Count: 48000,
-					Note:  "The consumer's key keeps working. The exported gateway stores only the key's hash.",
+					Note:  "The key keeps working. The exported gateway stores only the key's hash.",
 					Names: []string{"pst_prod_…wXyZ", "pst_prod_…aBcD"},
 				})},
 			{ID: "everywhere", Title: "The same for every project", Text: "Every project has these items.",

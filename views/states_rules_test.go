@@ -77,7 +77,7 @@ func rulesWrong() projects.Rules {
 		Text: "GET /orders/* scopes=orders:read\nGET orders",
 		Error: "Line 1: /orders/* contains a wildcard that rules don't support, such as *, ..., :id or %7Bid%7D. " +
 			"Use {id} for one segment, or /** at the end for everything below. Line 2: orders doesn't start with a " +
-			"slash. Use a path below the environment's URL, such as /orders/{id}.",
+			"slash. Use a path under the environment's URL, such as /orders/{id}.",
 	}
 	return m
 }

@@ -66,7 +66,7 @@ func openFGAExample(b *bundle.Build) string {
 }
 
 const ownersLate = "ownership that is recorded after a response takes effect a moment later than on the hosted " +
-	"gateway. It isn't recorded at all if OpenFGA doesn't respond for 15 seconds, if the gateway stops before that, " +
+	"gateway. Ownership isn't recorded if OpenFGA doesn't respond for 15 seconds, if the gateway stops before that, " +
 	"or if the response is nested more than 1,000 levels deep or contains an unpaired surrogate."
 
 func ownershipFates() []bundle.Fate {

@@ -65,7 +65,7 @@ func certificateFates() []bundle.Fate {
 		How:    "`certificates`, with the private key from a variable in `.env`",
 		Note: "The gateway presents the same client certificate. Its private key is a secret and isn't in this zip. " +
 			"Without the key, start.sh doesn't start the gateway, and calls to the environment get 503. They also " +
-			"get 503 if the key doesn't belong to the certificate.",
+			"get 503 if the key doesn't match the certificate.",
 		Remedy: "Set the private key of the certificate in gateway/.env, as described in gateway/.env.example.",
 	}}
 }

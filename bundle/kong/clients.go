@@ -165,8 +165,8 @@ func judgeLogin(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 }
 
 func loginFates() []bundle.Fate {
-	const tokens = "Tokens that the app client has received keep working until they expire. Users and sessions keep " +
-		"the state that they had at the time of the export. Tokens that Postern issues later are also accepted if " +
+	const tokens = "Tokens that the app client has received keep working until they expire. Changes to users and " +
+		"sessions after the export have no effect on them. Tokens that Postern issues later are also accepted if " +
 		"they are signed with the same keys. "
 	realm := bundle.Fate{
 		Reason: "realm",

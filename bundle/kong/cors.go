@@ -67,7 +67,7 @@ func judgeTenantCORS(p *snapshot.Project, t *snapshot.Tenant) bundle.Verdict {
 }
 
 // oddOrigins is the effect of LuaSocket's url.parse (kong/plugins/cors/handler.lua, normalize_origin).
-const oddOrigins = "If the plugin has several origins to compare, it parses a call's Origin header as a URL. At " +
+const oddOrigins = "If Kong has several origins to compare, it parses a call's Origin header as a URL. At " +
 	"worst, a call with an empty Origin gets no response, and an Origin with a slash, a path or user information is " +
 	"treated as the origin without them. Browsers don't send any of these."
 
@@ -98,7 +98,7 @@ func corsFates() []bundle.Fate {
 			Reason: "tenants",
 			Status: bundle.Approximate,
 			How:    "the `cors` plugin of each service, including the settings of tenants",
-			Note: "The plugin combines the project's settings, its tenants' settings and the current app client " +
+			Note: "Kong combines the project's settings, its tenants' settings and the current app client " +
 				"origins. At worst, a page that only one tenant allows can read responses to another tenant's " +
 				"callers, and can send cookies if any of the combined settings allow cookies. The page still needs " +
 				"those callers' credentials.",
@@ -121,7 +121,7 @@ func tenantCORSFates() []bundle.Fate {
 			Reason: "union",
 			Status: bundle.Approximate,
 			How:    together,
-			Note: "The pages that the tenant allows can call the API. The plugin doesn't know the caller's tenant. " +
+			Note: "The pages that the tenant allows can call the API. Kong doesn't know the caller's tenant. " +
 				"At worst, a page that only the project or another tenant allows can read responses to this tenant's " +
 				"callers, and can send cookies if any of the combined settings allow cookies. The page still needs " +
 				"the callers' credentials. Redirect URI origins are copied at the time of the export. " + oddOrigins,
@@ -131,7 +131,7 @@ func tenantCORSFates() []bundle.Fate {
 			Reason: "any_origin",
 			Status: bundle.Approximate,
 			How:    together,
-			Note: "The project or one of its tenants allows every origin, and the plugin doesn't know the caller's " +
+			Note: "The project or one of its tenants allows every origin, and Kong doesn't know the caller's " +
 				"tenant. At worst, any page that has credentials from this tenant's callers can read responses to " +
 				"those callers, and no page can send cookies.",
 			Remedy: "In the `cors` plugin in gateway/gateway.yaml, replace * with a list of origins.",

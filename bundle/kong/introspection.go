@@ -112,7 +112,7 @@ func judgeIntrospection(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 func introspectionFates() []bundle.Fate {
 	const (
 		how   = "the `postern-auth` plugin, `introspection`"
-		alike = "The gateway asks the endpoint about tokens on every call, with the same request and the same " +
+		alike = "For each call with a token, the gateway sends the endpoint the same request with the same " +
 			"limits, and treats the responses the same way. In each of Kong's workers, up to 200 calls can wait for " +
 			"the endpoint at a time."
 		reach = "Make sure that the gateway can connect to the endpoint. If its certificate is from a private " +

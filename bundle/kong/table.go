@@ -147,7 +147,7 @@ func projectFates() []bundle.Fate {
 				"Sunset and Postern-Expires headers. Until then, it applies caps: no WebSockets, 1 MiB request " +
 				"bodies, 10 MiB response bodies, 120 calls per minute from one address, a total of 1,200 calls per " +
 				"minute and 50,000 calls per day, and 1 GiB per day. It also removes Set-Cookie and other headers " +
-				"that store state in a browser. If a browser would render the content, the hosted gateway sends it " +
+				"that store state in a browser. If a browser would render a response, the hosted gateway sends it " +
 				"as text/plain and without Location, and adds a Content-Security-Policy. The exported gateway " +
 				"doesn't do any of this and has no end date. At worst, it keeps forwarding calls that the hosted " +
 				"gateway refuses, and browsers render content from the upstream.",
@@ -205,8 +205,8 @@ const (
 		"and survive a reload"
 	counted = countedAlike + ". If the memory for counters is full, calls get 503 limits_unavailable, so no call is " +
 		"accepted without being counted."
-	countedByIP = countedAlike + ". Both gateways forget the counts for some addresses if a very large number of " +
-		"addresses call at the same time. Kong has 12 MB for these counts, enough for tens of thousands of addresses."
+	countedByIP = countedAlike + ". Both gateways forget some counts if calls come from a very large number of " +
+		"addresses at the same time. Kong has 12 MB for these counts, enough for tens of thousands of addresses."
 )
 
 func rateFates() []bundle.Fate {
@@ -232,10 +232,10 @@ func keyFates() []bundle.Fate {
 			Reason: "hash",
 			Status: bundle.Exact,
 			How:    "the `postern-auth` plugin, SHA-256 in `keys`; owners are consumers if there are at most 10,000",
-			Note:   "The consumer's key keeps working. The exported gateway stores only the key's hash.",
+			Note:   "The key keeps working. The exported gateway stores only the key's hash.",
 		},
 		{Reason: "expires", Title: "API keys that expire", Status: bundle.Exact, How: "as for other keys, with `until`",
-			Note: "The consumer's key works until the same time, by the gateway's clock, and gets 401 after that."},
+			Note: "The key works until the same time, by the gateway's clock, and gets 401 after that."},
 		{Reason: "frozen", Title: "Frozen API keys", Status: bundle.Exact, How: "as for other keys, with `frozen`",
 			Note: "The key is still frozen: it gets 403 key_frozen, or 401 once it has expired.",
 			Remedy: "To unfreeze the key, delete `frozen` from its line in gateway/gateway.yaml and restart the " +
@@ -253,7 +253,7 @@ func keyFates() []bundle.Fate {
 			How:  "left out, or marked `revoked` in `keys`, so calls get 401",
 			Note: "The key is revoked. Its record is exported, and calls with the key still get 401."},
 		{Reason: "minted", Status: bundle.Exact, How: "SHA-256 of the current key and of a new one",
-			Note:   "The consumer's key keeps working, and minted.csv contains a new one.",
+			Note:   "The key keeps working, and minted.csv contains a new one.",
 			Remedy: "Send the new key to its owner. NOTICE.md explains how."},
 		{Reason: bundle.ReasonLeftOut, Status: bundle.Skipped, How: "left out by the export options",
 			Note:   "This export leaves out keys, so the key gets 401 from the gateway.",

@@ -166,7 +166,7 @@ func transformFates() []bundle.Fate {
 			Status: bundle.Approximate,
 			How: "the `request-transformer` plugin of each service; `body_limit` of the `postern-auth` plugin " +
 				"refuses larger bodies",
-			Note: "Request headers and query strings are changed the same way. So are members of JSON objects and " +
+			Note: "Request headers and query strings are changed the same way. So are JSON object members and " +
 				"form fields, " +
 				"but Kong rewrites the entire body: members are in a different order, numbers have at most 14 " +
 				"digits, and if several members have the same name, only the last one is kept. At worst, a longer " +

@@ -31,9 +31,9 @@ func newAuditVerify(t terminal.Terminal) *cobra.Command {
 		})
 	command.Short = "Verify that the audit log hasn't been changed"
 	command.Long = `Verify that no entry in a team's audit log has been changed, removed, inserted or
-reordered. Each entry's hash covers its data and the previous hash. The last hash is
-the head of the log. Save the head: with --head, a later verification also detects a log
-that was rewritten entirely.
+reordered. Each entry's hash covers its data and the previous entry's hash. The last hash
+is the head of the log. Save the head: with --head, a later verification also detects a
+log that was rewritten entirely.
 
 By default, the server verifies the log. With --data-dir or --database-url, or if
 POSTERN_DATA_DIR or POSTERN_DATABASE_URL is set, the command opens the server's database

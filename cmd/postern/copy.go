@@ -22,9 +22,9 @@ func newCopy(t terminal.Terminal) *cobra.Command {
 		Long: `Copy everything in the SQLite database to an empty PostgreSQL database. Stop the server
 first. The SQLite database isn't changed.
 
-The copy runs in one transaction. Before committing, the command compares every row, an
-export of every project, and the heads of the audit logs in both databases. If the copy
-fails, the target stays empty.`,
+The copy runs in one transaction. Before committing, the command checks that every row,
+an export of every project, and the heads of the audit logs match in both databases. If
+the copy fails, the target stays empty.`,
 		Example: `  postern copy --data-dir /var/lib/postern --to postgres://postern@db.internal/postern
   POSTERN_COPY_TO=postgres://… postern copy`,
 		Args: terminal.Exactly(),

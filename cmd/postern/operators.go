@@ -152,7 +152,7 @@ func newWelcomeLink(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "welcome-link",
 		Short: "Print a new one-time link to create the first account",
-		Long: `Print a new one-time link to create the first account of an installation. Earlier links
+		Long: `Print a new one-time link for creating an installation's first account. Earlier links
 stop working. The command fails if the installation already has an account.
 
 The command opens the server's database. You can run it while the server is running.`,

@@ -80,7 +80,7 @@ const (
 // AppClientSettings are the members of an app client that can be set. nil leaves a member unchanged, or at its default
 // in a new app client.
 type AppClientSettings struct {
-	RedirectURIs         *[]string      `json:"redirect_uris,omitempty" flag:"redirect-uri" doc:"Allowed redirect URIs: https, http on loopback, or a private-use scheme such as com.example.app:/callback. Must match exactly, except for the port of loopback addresses"`
+	RedirectURIs         *[]string      `json:"redirect_uris,omitempty" flag:"redirect-uri" doc:"Allowed redirect URIs: https, http on a loopback address, or a private-use scheme such as com.example.app:/callback. Redirect URIs must match exactly, except for the port of loopback addresses"`
 	LogoutURIs           *[]string      `json:"logout_uris,omitempty" flag:"logout-uri" doc:"Redirect URIs that are allowed after sign-out"`
 	BackchannelLogoutURI *string        `json:"backchannel_logout_uri,omitempty" doc:"URL on your server that receives a logout token when a session ends (OpenID Connect Back-Channel Logout). Leave empty for none"`
 	APIScopes            *[]string      `json:"api_scopes,omitempty" flag:"api-scope" doc:"API scopes that the app client can request. A project that serves the tenant must declare them. orders:* covers every scope that begins with orders:"`

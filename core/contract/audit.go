@@ -14,7 +14,7 @@ type AuditPath struct {
 type AuditEntry struct {
 	ID          string                 `json:"id"`
 	Number      int64                  `json:"number" doc:"Position in the chain"`
-	Hash        string                 `json:"hash" doc:"SHA-256 of the entry and the previous hash, in hexadecimal"`
+	Hash        string                 `json:"hash" doc:"SHA-256 of the entry and the previous entry's hash, in hexadecimal"`
 	Time        time.Time              `json:"time"`
 	Team        *string                `json:"team" doc:"ID of the team; null for entries of the installation"`
 	Actor       AuditActor             `json:"actor"`

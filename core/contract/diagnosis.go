@@ -133,7 +133,7 @@ var (
 		ID: "check-target", Method: http.MethodPost, Path: environment + "/check", Permission: UpdateProjects,
 		Summary: "Check that the gateway can reach an environment's target",
 		Command: "upstreams check PROJECT VERSION ENVIRONMENT", Example: "upstreams check shop 1.0.0 prod",
-		Doc: "Sends one request just as the gateway would forward a call, with the same address checks, TLS settings " +
+		Doc: "Sends one request the way the gateway forwards calls, with the same address checks, TLS settings " +
 			"and upstream credentials. It doesn't follow redirects.",
 	}}
 	TestTokenIssuer = &Op[TokenIssuerTest, Diagnosis]{Operation{

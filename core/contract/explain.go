@@ -9,7 +9,7 @@ type Question struct {
 	Environment string `query:"environment" doc:"Name of the environment. Optional if there is only one environment, or if one is named prod"`
 	Host        string `query:"host" doc:"Custom domain that the call is sent to. If you set it, the domain and path determine the version and environment"`
 	Method      string `query:"method" doc:"HTTP method. Defaults to GET"`
-	Path        string `query:"path" doc:"Path below the environment's URL, such as /orders/42. For a custom domain, the complete path"`
+	Path        string `query:"path" doc:"Path under the environment's URL, such as /orders/42. For a custom domain, the complete path"`
 	Key         string `query:"key" doc:"ID of the API key that the call sends"`
 	User        string `query:"user" doc:"ID of the user whose token the call sends"`
 	Scopes      string `query:"scopes" doc:"Scopes of the user's token, separated by spaces"`

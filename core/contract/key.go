@@ -111,7 +111,7 @@ type KeyList struct {
 	State       string `query:"state" enum:"active,frozen,revoked,expired" doc:"Only keys in this state"`
 	Tenant      string `query:"tenant" doc:"Only keys that belong to the tenant with this name"`
 	KeyType     string `query:"key_type" doc:"Only keys of the key type with this name"`
-	Environment string `query:"environment" doc:"Only keys that are limited to this environment. Use the value all for keys that are valid for all environments"`
+	Environment string `query:"environment" doc:"Only keys that are limited to this environment. Use \"all\" for keys that are valid for all environments"`
 	Text        string `query:"q" flag:"search" doc:"Text to find in the visible key (prefix…last4), description or metadata, ignoring case"`
 	Sort        string `query:"sort" enum:"created,-created,owner,-owner,last_used,-last_used" doc:"Sort order. A leading - means descending. Defaults to -created"`
 }

@@ -62,7 +62,7 @@ type ProjectList struct {
 
 // ProjectChange changes a project; nil leaves a member unchanged.
 type ProjectChange struct {
-	DisplayName   *string             `json:"display_name,omitempty" doc:"Display name. If it's empty, the name is shown"`
+	DisplayName   *string             `json:"display_name,omitempty" doc:"Display name. If it's empty, the project's name is shown instead"`
 	FallbackOwner *string             `json:"fallback_owner,omitempty" doc:"Owner to assign to calls without a key if keyless is owner_fallback"`
 	Product       Optional[string]    `json:"product,omitzero" doc:"Name of one of the team's products. Use null for none. The old product's keys stop working in the project, except keys that were created there"`
 	Limits        ProjectLimitsChange `json:"limits,omitzero" flag:",each" doc:"New limits, for each kind of limit. Fields that you leave out don't change"`
@@ -161,7 +161,7 @@ var (
 		ID: "delete-project", Deletes: "project", Method: http.MethodDelete, Path: project, Permission: DeleteProjects,
 		Summary: "Move a project to the trash, or delete it permanently", Command: "projects delete PROJECT",
 		Example: "projects delete shop",
-		Doc: "Calls immediately get 410 deleted, and all keys stop working. You can export or restore the project " +
+		Doc: "Calls immediately get 410 (deleted), and all keys stop working. You can export or restore the project " +
 			"for 30 days. After that, it is permanently deleted. With now, it is deleted permanently right away. " +
 			"Only owners can do this.",
 	}}
@@ -173,7 +173,7 @@ var (
 	RestoreProject = &Op[ProjectPath, Project]{Operation{
 		ID: "restore-project", Method: http.MethodPost, Path: project + "/restore", Permission: RestoreProjects,
 		Summary: "Restore a deleted project", Command: "projects restore PROJECT",
-		Doc: "Moves the project out of the trash, with nothing changed. Calls and keys work again.",
+		Doc: "Moves the project, unchanged, out of the trash. Calls and keys work again.",
 	}}
 	MoveProject = &Op[ProjectMove, Project]{Operation{
 		ID: "move-project", Method: http.MethodPost, Path: project + "/move", Summary: "Move a project to another team",
@@ -193,7 +193,7 @@ var (
 	LiftTakedown = &Op[ProjectPath, Takedown]{Operation{
 		ID: "lift-takedown", Method: http.MethodDelete, Path: takedown, Summary: "Lift a takedown (operators only)",
 		Command: "takedown remove PROJECT", Permission: TakeDownProjects,
-		Doc: "The project serves calls again, with nothing changed.",
+		Doc: "The project serves calls again. Its settings and keys aren't changed.",
 	}}
 )
 

@@ -134,7 +134,7 @@ type ProviderSettings struct {
 	TokenType            NewTokenType `json:"token_type,omitzero" flag:",each" doc:"Tokens for the application and the upstream. A string sets both: service, provider or none. The gateway checks the provider's own tokens with the provider on every call"`
 	Label                *string      `json:"label,omitempty" doc:"Name on the sign-in button, after \"Continue with\". Defaults to the name of the type"`
 	Audience             *string      `json:"audience,omitempty" doc:"Identifier of your API in Auth0. Required if applications get Auth0's access tokens. Only for auth0"`
-	AuthoritativeDomains *[]string    `json:"authoritative_domains,omitempty" flag:"authoritative-domain" doc:"Email domains that you trust the provider to vouch for. Approvals by domain require this. Only for oidc, auth0, and microsoft with a single-tenant issuer"`
+	AuthoritativeDomains *[]string    `json:"authoritative_domains,omitempty" flag:"authoritative-domain" doc:"Email domains that you trust the provider to vouch for. Sign-up approvals by domain require this. Only for oidc, auth0, and microsoft with a single-tenant issuer"`
 	ResponseMode         *string      `json:"response_mode,omitempty" doc:"How the provider sends its response to the callback URL: query or form_post. Only for oidc. Defaults to query, or form_post for Apple"`
 	SignInDomains        *[]string    `json:"sign_in_domains,omitempty" flag:"sign-in-domain" doc:"Email domains whose users the sign-in page sends to this provider"`
 	Enabled              *bool        `json:"enabled,omitempty" doc:"Offer this provider on the sign-in page. Defaults to true"`

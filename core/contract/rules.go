@@ -72,7 +72,7 @@ func (r *Rules) NamesObjects() bool {
 type Rule struct {
 	ID      string   `json:"id,omitempty" minLength:"1" flag:"-" doc:"ID of an existing rule. Leave out for a new rule" example:"rul_01"`
 	Methods []string `json:"methods" flag:"-" doc:"HTTP methods. GET includes HEAD, and * means all" example:"[\"GET\"]"`
-	Path    string   `json:"path" flag:"-" doc:"Path below the environment's URL. A name in braces matches a segment or part of one. ** at the end matches everything below" example:"/orders/{id}"`
+	Path    string   `json:"path" flag:"-" doc:"Path under the environment's URL. A name in braces matches a segment or part of one. ** at the end matches the path before it and everything under it" example:"/orders/{id}"`
 	Scopes  []string `json:"scopes,omitempty" flag:"scope" doc:"Scopes that the caller must have. All of them are required. The caller's own scopes can contain *, as in orders:*"`
 	Groups  []string `json:"groups,omitempty" flag:"group" doc:"Names of groups. The caller must be in one of them, directly or through a nested group"`
 	Role    string   `json:"role,omitempty" enum:"member,admin" doc:"Role that the caller must have in the group. Defaults to any"`

@@ -140,7 +140,7 @@ var (
 		ID: "remove-upstream-header", Method: http.MethodDelete, Path: upstreamHeader, Status: http.StatusNoContent,
 		Summary: "Remove an upstream header from an environment", Permission: UpdateProjects,
 		Command: "upstreams headers remove PROJECT VERSION ENVIRONMENT NAME",
-		Doc:     "The gateway stops adding the header. Values that callers send for it reach the upstream again.",
+		Doc:     "The gateway stops adding the header. If callers send it, their value reaches the upstream again.",
 	}}
 
 	GetClientCertificate = &Op[EnvironmentPath, ClientCertificate]{Operation{

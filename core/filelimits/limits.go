@@ -211,12 +211,12 @@ var (
 	KeyConsumers = &Limit{
 		File: keys, Name: "consumers in separate lists, or AWS keys", Most: 100_000, Amount: "100,000",
 		Reason: "These objects are kept in memory, because keys refer to their consumers, and a later AWS key " +
-			"replaces an earlier one.",
+			"replaces an earlier one with the same value.",
 		Says: "the file has more than 100,000 consumers or AWS keys",
 		Fix:  "Split it.",
 	}
 	CertificateSize = &Limit{
-		File: chain, Name: "size of the chain, and of the key", Most: 64 << 10, Amount: "64 KB",
+		File: chain, Name: "size of the chain or of the key", Most: 64 << 10, Amount: "64 KB",
 		Reason: "The chain is sent in each TLS handshake.",
 		Says:   "is larger than 64 KB",
 		Fix:    "Send the certificate and its issuers' certificates, without the root and without text in between.",
@@ -235,7 +235,7 @@ var (
 	}
 	SCIMFilterTerms = &Limit{
 		File: scim, Name: "comparisons in a filter", Most: 10, Amount: "10",
-		Reason: "Provisioning systems send two comparisons.",
+		Reason: "Provisioning systems send at most two comparisons.",
 		Says:   "the filter has more than 10 comparisons",
 		Fix:    "Send several requests.",
 	}
@@ -343,7 +343,7 @@ var (
 	KongRouteText = &Limit{
 		File: kong, Name: "text of the plugins, services and upstreams of all routes", Most: 100 << 20,
 		Amount: "100 MB",
-		Reason: "The plan repeats their values for each route with its own plugins, and once for all other routes of " +
+		Reason: "The plan repeats their values for each route with its own plugins, and once for the other routes of " +
 			"each service.",
 		Says: "the plugins, services and upstreams of routes have more than 100 MB of text, counted for each route " +
 			"with its own plugins",

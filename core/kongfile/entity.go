@@ -345,7 +345,7 @@ func (f *File) resolve() error {
 }
 
 // checkRoutes returns an error if all routes together have too many plugins, or too much text of what applies to them.
-// The plan repeats the text for each route that has plugins, and once for all other routes of each service.
+// The plan repeats the text for each route that has plugins, and once for the other routes of each service.
 func (f *File) checkRoutes(known names) error {
 	left, text := filelimits.KongPluginsOfRoutes.Most, filelimits.KongRouteText.Most
 	sizes, shared := map[*Entity]int64{}, map[*Entity]bool{}

@@ -81,7 +81,7 @@ func decodeSegment(segment string) string { return string(appendDecoded(nil, seg
 
 // Errors of CheckRulePath. Each continues a sentence that begins with the path, and says what to use instead.
 var (
-	ErrRulePathStart = errors.New("doesn't start with a slash. Use a path below the environment's URL, such as " +
+	ErrRulePathStart = errors.New("doesn't start with a slash. Use a path under the environment's URL, such as " +
 		"/orders/{id}")
 	ErrRulePathLength   = errors.New("is longer than 512 bytes or has more than 32 segments. Use a shorter path")
 	ErrRulePathSegment  = errors.New("contains an empty segment or a dot segment. Use a path such as /orders/{id}")

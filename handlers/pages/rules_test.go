@@ -62,7 +62,7 @@ func TestRules_mistakes(t *testing.T) {
 		},
 		"no slash": {
 			"GET /a\nGET orders",
-			[]string{"Line 2: orders doesn't start with a slash. Use a path below the environment's URL, such as " +
+			[]string{"Line 2: orders doesn't start with a slash. Use a path under the environment's URL, such as " +
 				"/orders/{id}."},
 		},
 		"empty segment": {"GET /orders//x", []string{"Line 1: /orders//x contains an empty segment or a dot segment."}},

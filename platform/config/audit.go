@@ -23,8 +23,8 @@ func auditSettings() []setting {
 		{
 			"audit-webhook",
 			"",
-			"http or https URL to post every audit log entry to, in the format of --audit-file; without " +
-				"--retention-audit, set it on only one replica; empty means none",
+			"http or https URL to post every audit log entry to, in the format of --audit-file; set it on only " +
+				"one replica unless you use --retention-audit; empty means none",
 			secret(func(c *Config) *Secret { return &c.AuditStream.Webhook }),
 		},
 		{

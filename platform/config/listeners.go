@@ -186,14 +186,15 @@ func limitSettings() []setting {
 		{
 			"gateway-stale-after",
 			"0s",
-			"age, such as 1m, at which the gateway counts its state as stale and its /readyz returns 503, so that " +
-				"load balancers prefer replicas that know about revoked keys; calls are still served; 0s means never",
+			"age, such as 1m, at which the gateway considers its state stale and its /readyz returns 503, so that " +
+				"load balancers prefer replicas that know which keys are revoked; calls are still served; 0s means " +
+				"never",
 			duration(func(c *Config) *time.Duration { return &c.GatewayStaleAfter }),
 		},
 		{
 			"drain",
 			"5s",
-			"how long calls are still accepted after SIGTERM, while /readyz returns 503; Ctrl-C skips this",
+			"how long to keep accepting calls after SIGTERM, while /readyz returns 503; Ctrl-C skips this",
 			duration(func(c *Config) *time.Duration { return &c.Drain }),
 		},
 		{

@@ -32,13 +32,14 @@ func stateSettings() []setting {
 			"redis-url",
 			"",
 			"redis:// or rediss:// (TLS) URL of the Redis server that holds the rate limit counters shared by " +
-				"replicas; empty means that each replica counts on its own",
+				"replicas; empty means that each replica counts separately",
 			secret(func(c *Config) *Secret { return &c.RedisURL }),
 		},
 		{
 			"redis-failure",
 			"open",
-			"behavior while Redis is down: open (each replica counts on its own) or closed (calls with limits get 503)",
+			"behavior while Redis is down: open (each replica counts separately) or closed (calls that a limit " +
+				"applies to get 503)",
 			assignRedisFailure,
 		},
 		{

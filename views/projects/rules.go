@@ -44,7 +44,7 @@ type RulesForm struct {
 var ruleSyntax = []ui.Fact{
 	{Label: "*", Value: "Matches all methods, as in * /orders."},
 	{Label: "{name}", Value: "Matches a path segment or part of one."},
-	{Label: "/**", Value: "At the end of a path, matches everything below it."},
+	{Label: "/**", Value: "At the end of a path, matches the path before it and everything under it."},
 	{Label: "scopes=a,b", Value: "Requires all of these scopes."},
 	{Label: "groups=a,b", Value: "Requires one of these groups."},
 	{Label: "role=admin", Value: "Requires the admin role in one of these groups."},

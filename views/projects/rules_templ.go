@@ -467,7 +467,7 @@ func rulesForm(m *RulesForm) templ.Component {
 			Value:       m.Lines,
 			Mono:        true,
 			Placeholder: "GET /orders/{id} scopes=orders:read",
-			Hint: "One rule per line: the methods separated by commas, the path below the environment's URL, and " +
+			Hint: "One rule per line: the methods separated by commas, the path under the environment's URL, and " +
 				"the requirements.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {

@@ -185,8 +185,8 @@ func environmentAdd(m EnvironmentForm) templ.Component {
 				Slug:         true,
 				Autocomplete: "off",
 				Placeholder:  "staging",
-				Hint: "API keys limited to an environment with this name will also be valid for this " +
-					"one.",
+				Hint: "API keys that are limited to an environment with this name will also be valid " +
+					"for the new one.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -1110,7 +1110,7 @@ func LinkOverPage(m LinkOver) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 79, "<h1>This link doesn't work</h1><p class=\"text-muted mt-1\">One-time links expire, and only the newest one works. Until the first account is created, the server prints a new link each time it starts. To get one now, run this command in a shell that has the server's settings:</p><div class=\"mt-4\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 79, "<h1>This link doesn't work</h1><p class=\"text-muted mt-1\">One-time links expire, and only the newest one works. Until the first account is created, the server prints a new link each time it starts. To get one now, run this command in a shell that has the server's environment variables:</p><div class=\"mt-4\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -43,8 +43,8 @@ func newProjectsUpdate(t terminal.Terminal) *cobra.Command {
 	command := cli.OperationCommand(t, cli.AsProject, contract.UpdateProject,
 		func(_ contract.ProjectUpdate, p contract.Project) error { return printProject(t, p) })
 	command.Long = `Change a project's display name, fallback owner, product or limits. Each limits flag
-replaces all limits of that kind. If a project leaves its product, the product's keys
-stop working in the project, except keys that were created there.`
+replaces all limits of that kind. If you remove a project from its product, the
+product's keys stop working in the project, except keys that were created there.`
 	command.Example += "\n  postern projects update shop --ip-limits none --product store"
 	return command
 }

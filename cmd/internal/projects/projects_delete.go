@@ -44,7 +44,7 @@ func newProjectsDelete(t terminal.Terminal) *cobra.Command {
 		return printDeleted(t, c, p, in.Now)
 	})
 	command.Use += " [--now] [--yes]"
-	command.Long = `Move a project to the trash. Calls immediately get 410 deleted, and all keys stop
+	command.Long = `Move a project to the trash. Calls immediately get 410 (deleted), and all keys stop
 working. You can export or restore the project for 30 days. After that, it is
 permanently deleted. With --now, it is deleted permanently right away. Only owners can
 use --now.

@@ -87,8 +87,8 @@ func newRulesAdd(t terminal.Terminal) *cobra.Command {
 		return now, nil
 	}, "PROJECT", "VERSION", "METHODS", "PATH"),
 		[2]string{"METHODS", "HTTP methods, separated by commas. GET includes HEAD, and * means all"},
-		[2]string{"PATH", "path below the environment's URL. A name in braces matches a segment or part of one. ** " +
-			"at the end matches everything below"})
+		[2]string{"PATH", "path under the environment's URL. A name in braces matches a segment or part of one. ** " +
+			"at the end matches the path before it and everything under it"})
 }
 
 func newRulesRemove(t terminal.Terminal) *cobra.Command {

@@ -61,8 +61,9 @@ func newVersionsTestIssuer(t terminal.Terminal) *cobra.Command {
 	command := cli.DiagnosisCommand(t, cli.AsProject, contract.TestTokenIssuer, test)
 	command.Long = `Test that the gateway can verify an issuer's tokens. The server fetches the issuer's
 discovery document and keys. ISS and AUD are the iss and aud claims of its tokens. With
---token-file, the command also shows whether the gateway accepts that token, and why or why not.
-You can test an issuer that the version doesn't use. The exit code is 1 if the test fails.`
+--token-file, the command also shows whether the gateway accepts that token, and why or
+why not. You can test an issuer that the version doesn't use. The exit code is 1 if the
+test fails.`
 	command.Flags().StringVar(&tokenFile, "token-file", "", tokenFileHelp)
 	return command
 }

@@ -106,7 +106,7 @@ func newUpstreamsHeadersSet(t terminal.Terminal) *cobra.Command {
 		})
 	command.Long = `Set a header that the gateway adds to every call. It replaces any value that callers
 send. The value is read from standard input or --file, because other users of the
-machine can read command lines. It is never shown again.`
+machine can see command lines. The value is never shown again.`
 	command.Example = `  openssl rand -hex 32 | tee upstream-token |
     postern upstreams headers set shop 1.0.0 prod X-Upstream-Token
   postern upstreams headers set shop 1.0.0 prod Authorization --file bearer-token`
@@ -160,7 +160,7 @@ func newUpstreamsCertificateSet(t terminal.Terminal) *cobra.Command {
 	command.Use += " --certificate FILE --private-key FILE"
 	command.Long = `Set the client certificate that the gateway presents to the upstream (mTLS). Both files
 are in PEM format. In the certificate file, the certificate is followed by its issuers'
-certificates. The private key must not have a passphrase. It is never shown again.`
+certificates. The private key must not have a passphrase, and it is never shown again.`
 	terminal.NamePointer(command, "/certificate", "--certificate")
 	terminal.NamePointer(command, "/private_key", "--private-key")
 	command.Flags().StringVar(&certificate, "certificate", "", "PEM file with the certificate, followed by its "+
@@ -203,7 +203,7 @@ func printSigning(t terminal.Terminal, project string, signing contract.CallSign
 func newUpstreamsCheck(t terminal.Terminal) *cobra.Command {
 	command := cli.DiagnosisCommand(t, cli.AsProject, contract.CheckTarget, nil)
 	command.Long = `Check that the gateway can reach an environment's target. The server sends one request
-just as the gateway would forward a call, with the same address checks, TLS and upstream
+the way the gateway forwards calls, with the same address checks, TLS settings and upstream
 credentials. It doesn't follow redirects. The exit code is 1 if the check fails.`
 	return command
 }

@@ -62,7 +62,7 @@ func newVersionsUpdate(t terminal.Terminal) *cobra.Command {
 	terminal.NamePointer(command, "/requests_auth/jwt", "--token-issuer")
 	terminal.NamePointer(command, "/requests_auth/opaque", "--introspection")
 	command.Flags().StringArrayVar(&issuers, "token-issuer", nil, tokenIssuerHelp+". Replaces all issuers, "+
-		"except the project's own login (repeatable)")
+		"except the one for the project's own login (repeatable)")
 	command.Flags().StringVar(&endpoint, "introspection", "", introspectionHelp)
 	command.Flags().StringVar(&secretFile, "introspection-secret-file", "", introspectionSecretHelp)
 	return command
@@ -72,7 +72,7 @@ func printVersion(t terminal.Terminal, v contract.Version) error {
 	return terminal.Details(t.Out, func(row func(...string)) { versionRows(row, v) })
 }
 
-const removalHelp = `The command first shows the callers from the last hour, grouped by owner, and the number
+const removalHelp = `The command first shows the owners with calls in the last hour or two, and the number
 of API keys that will be revoked because they aren't valid anywhere else. It then
 asks for confirmation. Without a terminal, use --yes.`
 

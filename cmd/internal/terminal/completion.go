@@ -15,10 +15,10 @@ func NewCompletion(t Terminal) *cobra.Command {
 	command := Family("completion", "Set up shell completion",
 		completionOf(t, "bash", (*cobra.Command).GenBashCompletionV2, `Requires the bash-completion package.
 
-To use it in this shell:
+To enable completion in this shell:
   source <(postern completion bash)
 
-To use it in every new shell on Linux, as root:
+To enable completion in every new shell on Linux, run this command as root:
   postern completion bash > /etc/bash_completion.d/postern
 
 On macOS with Homebrew:
@@ -27,22 +27,22 @@ On macOS with Homebrew:
 			`Requires compinit. If your ~/.zshrc doesn't run it, add this line:
   autoload -U compinit && compinit
 
-To use it in this shell:
+To enable completion in this shell:
   source <(postern completion zsh)
 
-To use it in every new shell:
+To enable completion in every new shell:
   postern completion zsh > "${fpath[1]}/_postern"`),
-		completionOf(t, "fish", (*cobra.Command).GenFishCompletion, `To use it in this shell:
+		completionOf(t, "fish", (*cobra.Command).GenFishCompletion, `To enable completion in this shell:
   postern completion fish | source
 
-To use it in every new shell:
+To enable completion in every new shell:
   postern completion fish > ~/.config/fish/completions/postern.fish`),
 		completionOf(t, "powershell", plainly((*cobra.Command).GenPowerShellCompletionWithDesc),
-			`To use it in this shell:
+			`To enable completion in this shell:
   postern completion powershell | Out-String | Invoke-Expression
 
-To use it in every new shell, add that line to your profile. To find the file, run
-"echo $PROFILE".`),
+To enable completion in every new shell, add that line to your profile. To find
+your profile, run "echo $PROFILE".`),
 	)
 	command.Long = `Print a script that completes commands, flags, and the names of your projects, keys and
 other objects when you press Tab. To see how to install the script, run the command for
