@@ -62,7 +62,7 @@ func upstreamHeaderRemoval() projects.UpstreamHeaderRemoval {
 		Facts: []ui.Fact{
 			{Label: "Environment", Value: "1.0.0/prod", Mono: true},
 			{Label: "Upstream", Value: "https://api.example.com/v1", Mono: true},
-			{Label: "Value set", Value: "4 Mar 2026, 05:06 UTC"},
+			{Label: "Value last set", Value: "4 Mar 2026, 05:06 UTC"},
 		},
 		Confirm: ui.Confirmation{
 			ID:     "header-remove",

@@ -276,7 +276,7 @@ func group() tenants.Group {
 			Action: "/groups/grp_1/members",
 			Email: ui.Value{
 				Text:  "eve@example.com",
-				Error: "No user in this tenant has this address. Invite the user under Users first.",
+				Error: "No user in this tenant has this address. First invite the user on the Users page.",
 			},
 		},
 		OwnerList: second("owners_", listed("/groups/grp_1", "apps", "owner", "role")),

@@ -213,7 +213,7 @@ func consentFates() []bundle.Fate {
 			Reason: "realm",
 			Status: bundle.Approximate,
 			How:    "`clientConsents` of users in `auth/keycloak-realm.json`",
-			Note: "The exported realm contains each user's consents to app clients. It doesn't ask these users for " +
+			Note: "The exported realm contains each user's consents for app clients. It doesn't ask these users for " +
 				"consent again, and asks new users as before. At worst, a user is asked again for consent to another " +
 				"project's scope.",
 		},

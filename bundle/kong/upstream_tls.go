@@ -91,12 +91,12 @@ func trustedBy(p *snapshot.Project, e *snapshot.Environment) *[]string {
 
 func authorityFates() []bundle.Fate {
 	const how = "`ca_certificates` of the service"
-	const expiry = " Kong doesn't start if a certificate authority has expired."
-	const replace = "Replace authorities before they expire."
+	const expiry = " Kong doesn't start if the certificate of an authority has expired."
+	const replace = "Replace the authorities' certificates before they expire."
 	return []bundle.Fate{
 		{Reason: "ca_certificates", Status: bundle.Approximate, How: how,
 			Note: "The service trusts the same certificate authorities." + expiry + " At worst, the entire gateway " +
-				"can't be restarted after an authority has expired. The hosted gateway refuses only calls to that " +
+				"can't be restarted after an authority's certificate has expired. The hosted gateway refuses only calls to that " +
 				"upstream.",
 			Remedy: replace},
 		{Reason: "system", Status: bundle.Approximate, How: how,

@@ -220,7 +220,7 @@ func healthchecksOf(
 func targetFates() []bundle.Fate {
 	const how = "`upstreams` with `targets` and their weights"
 	const note = "Kong distributes calls among the same targets with the same weights, and a target with weight 0 " +
-		"gets no calls. Each Kong node keeps its own counts. At worst, a target whose name resolves to n addresses " +
+		"gets no calls. Each Kong node counts its own calls. At worst, a target whose name resolves to n addresses " +
 		"gets n times its share, because Kong gives the weight to each address."
 	return []bundle.Fate{
 		{Reason: "upstream", Status: bundle.Approximate, How: how + "; `algorithm`", Note: note,

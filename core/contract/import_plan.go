@@ -292,8 +292,8 @@ var (
 		ID: "list-imports", Method: http.MethodGet, Path: "/api/v1/imports",
 		Summary: "List imports from other gateways", Permission: ImportProjects, Command: "imports list",
 		Doc: "Lists plans that haven't been applied yet, and each team's last 200 imports, newest first. You " +
-			"can undo an import if it only created objects, none of them were changed later, and no later import " +
-			"with the same name exists.",
+			"can undo an import if it only created objects, none of them have changed since, and there is no later " +
+			"import with the same name.",
 	}}
 	GetImportPlan = &Op[ImportPath, PlannedImport]{Operation{
 		ID: "get-import-plan", Method: http.MethodGet, Path: oneImport, Summary: "Get the plan of an import",

@@ -68,7 +68,7 @@ func keyPlaces(id string, m Access) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "\" class=\"hint\">Callers send their key in one of these places. Postern removes the key before it forwards the call. If you don't add a place, callers use the X-API-Key header. Keys in the query end up in logs and browser history.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "\" class=\"hint\">Callers send their key in one of these places. Postern removes the key before it forwards the call. If you don't add a place, callers use the X-API-Key header. Keys in query strings end up in logs and browser histories.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

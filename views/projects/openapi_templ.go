@@ -434,7 +434,7 @@ func invalidTable(rows []InvalidRow) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "<section class=\"mt-10\" aria-labelledby=\"openapi-invalid\"><h2 id=\"openapi-invalid\" class=\"mb-1\">Requests that would have been refused</h2><p class=\"text-muted mb-3\">Counted in the last 30 days while validation was set to Report.</p><div class=\"card table-frame\" role=\"group\" aria-labelledby=\"openapi-invalid\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Operation</th><th scope=\"col\">Calls</th><th scope=\"col\">Last call</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "<section class=\"mt-10\" aria-labelledby=\"openapi-invalid\"><h2 id=\"openapi-invalid\" class=\"mb-1\">Requests that would have been refused</h2><p class=\"text-muted mb-3\">Counts cover the last 30 days, while validation was set to Report.</p><div class=\"card table-frame\" role=\"group\" aria-labelledby=\"openapi-invalid\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Operation</th><th scope=\"col\">Calls</th><th scope=\"col\">Last call</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

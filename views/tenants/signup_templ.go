@@ -98,7 +98,7 @@ func SignupPage(m Signup) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "</section><section aria-labelledby=\"approvals\"><h2 id=\"approvals\" class=\"mb-1\">Approved addresses</h2><p class=\"hint mb-3\">New users can sign up if their address is approved and their provider confirms it. They're added to the groups listed in the approval.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "</section><section aria-labelledby=\"approvals\"><h2 id=\"approvals\" class=\"mb-1\">Approved addresses</h2><p class=\"hint mb-3\">New users can sign up if their address is approved and their provider has verified it. They're added to the groups listed in the approval.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

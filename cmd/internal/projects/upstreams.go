@@ -159,8 +159,8 @@ func newUpstreamsCertificateSet(t terminal.Terminal) *cobra.Command {
 		})
 	command.Use += " --certificate FILE --private-key FILE"
 	command.Long = `Set the client certificate that the gateway presents to the upstream (mTLS). Both files
-are in PEM format. In the certificate file, the certificate is followed by its issuers'
-certificates. The private key must not have a passphrase, and it is never shown again.`
+are in PEM format. In the certificate file, put the issuers' certificates after the
+environment's own. The private key must not have a passphrase, and it is never shown again.`
 	terminal.NamePointer(command, "/certificate", "--certificate")
 	terminal.NamePointer(command, "/private_key", "--private-key")
 	command.Flags().StringVar(&certificate, "certificate", "", "PEM file with the certificate, followed by its "+

@@ -72,8 +72,8 @@ func printVersion(t terminal.Terminal, v contract.Version) error {
 	return terminal.Details(t.Out, func(row func(...string)) { versionRows(row, v) })
 }
 
-const removalHelp = `The command first shows the owners with calls in the last hour or two, and the number
-of API keys that will be revoked because they aren't valid anywhere else. It then
+const removalHelp = `The command first shows the owners that made calls in the last hour or two, and the
+number of API keys that will be revoked because they aren't valid anywhere else. It then
 asks for confirmation. Without a terminal, use --yes.`
 
 func newVersionsDelete(t terminal.Terminal) *cobra.Command {

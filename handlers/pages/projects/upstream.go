@@ -102,7 +102,7 @@ func (h *Handler) upstreamHeaderRemoval(v *page.Visit, wrong *page.Errors) (web.
 		Facts: []ui.Fact{
 			{Label: "Environment", Value: version.Name + "/" + environment.Name, Mono: true},
 			{Label: "Upstream", Value: environment.Target, Mono: true},
-			{Label: "Value set", Time: header.UpdatedAt},
+			{Label: "Value last set", Time: header.UpdatedAt},
 		},
 		Confirm: ui.Confirmation{
 			ID:     "header-remove",

@@ -327,11 +327,11 @@ func (h *Handler) userWithAddress(v *page.Visit, tenant, email string) (string, 
 	case err != nil:
 		return "", err
 	case len(page.Items) == 0:
-		return "", fault.InvalidField("/email", "unknown_user", "No user in this tenant has this address. Invite the "+
-			"user under Users first.")
+		return "", fault.InvalidField("/email", "unknown_user", "No user in this tenant has this address. First "+
+			"invite the user on the Users page.")
 	case len(page.Items) > 1:
-		return "", fault.InvalidField("/email", "ambiguous_user", "Several users have this address. Add the right "+
-			"one to the group on that user's page.")
+		return "", fault.InvalidField("/email", "ambiguous_user", "Several users have this address. To add the "+
+			"right one, open that user's page.")
 	}
 	return page.Items[0].ID, nil
 }
