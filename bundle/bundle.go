@@ -49,7 +49,7 @@ func DefaultKeys(consumers bool) KeysOption {
 
 // ErrKeysWithoutConsumers means that an export includes keys but not the consumers that own them.
 var ErrKeysWithoutConsumers = fault.InvalidField("/keys", "keys_without_consumers",
-	"Keys can't be exported without their owners. Include consumers, or set keys to none.")
+	"Keys can't be exported without their owners. Include consumers, or set keys to \"none\".")
 
 // Options are the customer's choices.
 type Options struct {
@@ -211,7 +211,7 @@ func checkInput(in Input) error {
 	switch in.Options.Keys {
 	case KeysHashes, KeysMint, KeysNone:
 	default:
-		return fault.InvalidField("/keys", "unknown_keys_option", "keys must be hashes, mint or none.")
+		return fault.InvalidField("/keys", "unknown_keys_option", "keys must be \"hashes\", \"mint\" or \"none\".")
 	}
 	if in.Options.Keys != KeysNone && !in.Options.Consumers {
 		return ErrKeysWithoutConsumers
@@ -226,7 +226,7 @@ func checkInput(in Input) error {
 		}
 	}
 	if in.Options.Format != in.Target.Format {
-		return fault.InvalidField("/format", "unknown_format", "format must be data or gateway.")
+		return fault.InvalidField("/format", "unknown_format", "format must be \"data\" or \"gateway\".")
 	}
 	return checkProject(in.Project)
 }

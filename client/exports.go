@@ -86,7 +86,7 @@ func unready(e contract.Export) error {
 	case contract.ExportFailed:
 		return fault.New(fault.Conflict, "export_failed", "%s", e.Error)
 	}
-	return fault.New(fault.Conflict, "export_"+e.State, "The export %s is %s.", e.ID, e.State)
+	return fault.New(fault.Conflict, "export_"+e.State, "The export %s isn't ready. Its state is %q.", e.ID, e.State)
 }
 
 // Download writes the zip of a ready export to w and compares its size and SHA-256 with those of the export. After an
@@ -103,7 +103,7 @@ func (c *Client) Download(ctx context.Context, e contract.Export, w io.Writer) e
 		return fault.New(fault.Internal, "download_damaged", "The download's size doesn't match the %d bytes "+
 			"that the server announced. Try again.", e.SizeBytes)
 	case hex.EncodeToString(sum.Sum(nil)) != e.SHA256:
-		return fault.New(fault.Internal, "download_damaged", "The SHA-256 of the download doesn't match the one that "+
+		return fault.New(fault.Internal, "download_damaged", "The download's SHA-256 hash doesn't match the one that "+
 			"the server announced. Try again.")
 	}
 	return nil

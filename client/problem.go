@@ -50,7 +50,7 @@ func (c *Client) redirected(response *http.Response) error {
 	if to, err := url.Parse(response.Header.Get("Location")); err == nil && to.Host != "" {
 		where = "to " + to.Scheme + "://" + to.Host
 	}
-	return fault.New(fault.Internal, "redirected", "%s redirects %s, but your credential isn't sent there. If that "+
+	return fault.New(fault.Internal, "redirected", "%s redirects %s, but your credential wasn't sent there. If that "+
 		"URL is correct, use it with --server or POSTERN_SERVER.", c.base, where)
 }
 

@@ -113,7 +113,7 @@ func asFault(err error) error {
 		text = "The database server is out of disk space, memory or connections, or has reached another limit. " +
 			"Try again in a moment."
 	case storageFailed(err):
-		text = "The server can't use its disk. Try again in a moment."
+		text = "The server can't access its disk. Try again in a moment."
 	case lockedOut(err):
 		code, text = "database_busy", "Another process has locked the database file. Try again in a moment."
 	}

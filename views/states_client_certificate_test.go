@@ -54,7 +54,7 @@ func clientCertificateWrong() projects.ClientCertificate {
 		Text:  m.Shown.Chain,
 		Error: "The certificate expired at 2026-03-04T05:06:00Z. Renew it.",
 	}
-	m.Set.KeyError = "The key doesn't match the first certificate. Send the key of the environment's certificate, " +
+	m.Set.KeyError = "The key doesn't match the first certificate. Send the key for the environment's certificate, " +
 		"and put that certificate first in the chain."
 	m.Set.Error = "The certificate wasn't set."
 	m.Remove.Error = "Check the box to remove the certificate."

@@ -27,7 +27,7 @@ func keyImportViewer() projects.KeyImport {
 
 func keyImportWrong() projects.KeyImport {
 	m := keyImport()
-	m.Form.Mapping = ui.Value{Text: "apiKey=key\nUser ID", Error: "Use column=field, such as apiKey=key."}
+	m.Form.Mapping = ui.Value{Text: "apiKey=key\nUser ID", Error: "Use the form column=field, such as apiKey=key."}
 	m.Form.Error, m.Form.FileError = "No field matches apiKey. Map it, for example apiKey=key.", "Choose a file."
 	m.Check.Error = "Enter a key."
 	return m

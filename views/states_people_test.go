@@ -230,7 +230,7 @@ func ownTeam() team.Team {
 				"their accounts."},
 			Name:  "Payments",
 			Type:  "Payments",
-			Typed: ui.Value{Text: "Payment", Error: "Type the team's name, Payments, to delete it."},
+			Typed: ui.Value{Text: "Payment", Error: "Type the team's name, Payments, to delete the team."},
 			Verb:  "Delete",
 			Kind:  "team",
 		},

@@ -195,7 +195,7 @@ func exportStates() []state {
 			Format:     "data",
 			Keys:       "mint",
 			Error:      "This project already has 3 unfinished exports. Wait for one to finish, or cancel one.",
-			KeysError:  "Keys can't be exported without their owners. Include consumers, or set keys to none.",
+			KeysError:  "Keys can't be exported without their owners. Include consumers, or set keys to \"none\".",
 		})},
 		{"import", projects.ImportPage(importEmpty())},
 		{"import-wrong", projects.ImportPage(importWrong())},

@@ -37,8 +37,8 @@ func responseFates() []bundle.Fate {
 				"Kong also accepts a certificate that names the host only in its common name (CN). The hosted " +
 				"gateway doesn't, and returns 502. At worst, calls reach an upstream that they didn't reach before, " +
 				"or no longer reach an upstream whose certificate authority only the hosted gateway's machine trusts.",
-			Remedy: "Add missing certificate authorities as gateway/README.md describes. start.sh reports the upstreams " +
-				"that don't respond."},
+			Remedy: "Add missing certificate authorities as gateway/README.md describes. start.sh reports the " +
+				"upstreams that don't respond."},
 		{Reason: "repeated_calls", Title: "Retried calls", Status: bundle.Approximate,
 			How: "nginx's own rule",
 			Note: "The hosted gateway retries GET, HEAD, OPTIONS, PUT and DELETE calls with a body of up to 64 KB. " +

@@ -51,8 +51,8 @@ func timeoutFates() []bundle.Fate {
 			How: how + "; read_timeout is the longer of response_ms and idle_ms",
 			Note: "Kong has a single timeout for waiting for a response and for pauses within it, including in event " +
 				"streams and WebSockets. This timeout is the longer of the environment's response_ms and idle_ms. At " +
-				"worst, a call to an upstream that has stopped responding ends only after this time, a stream that is silent for " +
-				"longer is cut off, and a WebSocket is closed without a close frame.",
+				"worst, a call to an upstream that has stopped responding ends only after this time, a stream that " +
+				"is silent for longer is cut off, and a WebSocket is closed without a close frame.",
 			Remedy: "To get the same timeouts on both gateways, set response_ms and idle_ms to the same value."},
 	}
 }

@@ -96,8 +96,8 @@ func authorityFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "ca_certificates", Status: bundle.Approximate, How: how,
 			Note: "The service trusts the same certificate authorities." + expiry + " At worst, the entire gateway " +
-				"can't be restarted after an authority's certificate has expired. The hosted gateway refuses only calls to that " +
-				"upstream.",
+				"can't be restarted after an authority's certificate has expired. The hosted gateway refuses only " +
+				"calls to that upstream.",
 			Remedy: replace},
 		{Reason: "system", Status: bundle.Approximate, How: how,
 			Note: "A service on Kong that has its own certificate authorities trusts only those, not the system's " +

@@ -24,7 +24,7 @@ func For(format bundle.Format) (bundle.Target, error) {
 			return t, nil
 		}
 	}
-	return bundle.Target{}, fault.InvalidField("/format", "unknown_format", "format must be data or gateway.")
+	return bundle.Target{}, fault.InvalidField("/format", "unknown_format", "format must be \"data\" or \"gateway\".")
 }
 
 const matrixHead = `# How each item is exported

@@ -83,7 +83,7 @@ var (
 	ZipRatio = &Limit{
 		File: zip, Name: "unpacked size of an entry of more than 16 MB", Most: 250,
 		Amount: "250 times its compressed size",
-		Reason: "Rows in an export unpack to 10 times their size, and zip bombs to 1,000 times. Two entries can't " +
+		Reason: "Exported rows unpack to 10 times their zipped size, and zip bombs to 1,000 times. Two entries can't " +
 			"share bytes.",
 		Says: "the entry unpacks to more than 250 times its size",
 		Fix:  "Import an exported zip without changing it.",
@@ -247,7 +247,7 @@ var (
 	}
 	SCIMComparisons = &Limit{
 		File: scim, Name: "comparisons with a group's members", Most: 1_000_000, Amount: "1,000,000",
-		Reason: "A filter in an operation's path is compared with each member, which takes about 0.1 s in total.",
+		Reason: "A filter in an operation's path is compared with each member. 1,000,000 comparisons take about 0.1 s.",
 		Says:   "the filters in the request make more than 1,000,000 comparisons with members",
 		Fix:    `Use the IDs of members: members[value eq "usr_…"].`,
 	}
@@ -276,7 +276,7 @@ var (
 	}
 	GatewayAliases = &Limit{
 		File: gateway, Name: "growth of a YAML file through aliases", Most: 10, Amount: "10 times",
-		Reason: "An alias repeats the values and texts that it refers to, so a small file could fill the memory.",
+		Reason: "An alias repeats the values and text that it refers to, so a small file could use up all memory.",
 		Says:   "aliases make the file more than 10 times larger",
 		Fix:    "Write out aliases that refer to large parts of the file.",
 	}

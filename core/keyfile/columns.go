@@ -100,7 +100,7 @@ func checkHeader(cols []column, names []string) error {
 		return &Error{Row: 1, Code: CodeFormat, Detail: "The first row doesn't contain column names. Add a row with " +
 			"the column names before it, such as owner,key."}
 	case odd > 0:
-		return &Error{Row: 1, Code: CodeUnknown, Detail: "The name of a column looks like a key. Rename the column."}
+		return &Error{Row: 1, Code: CodeUnknown, Detail: "A column's name looks like a key. Rename the column."}
 	case len(proposals) > 0:
 		return unknownError(proposals)
 	}

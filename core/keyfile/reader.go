@@ -113,9 +113,9 @@ func (r *Reader) checkColumns(names map[string]bool) error {
 	switch {
 	case !has(fieldKey, fieldSHA256, "_hash", "_key"):
 		return &Error{Row: 1, Code: CodeMissing, Detail: "No column contains the keys. Map one with --map " +
-			"COLUMN=key, or the column with their SHA-256 hashes with --map COLUMN=sha256."}
+			"COLUMN=key, or map a column of SHA-256 hashes with --map COLUMN=sha256."}
 	case r.dialect.source == Native && !has(fieldOwner):
-		return &Error{Row: 1, Code: CodeMissing, Detail: "No column contains the owners of the keys. Map one with " +
+		return &Error{Row: 1, Code: CodeMissing, Detail: "No column contains the keys' owners. Map one with " +
 			"--map COLUMN=owner."}
 	}
 	return nil

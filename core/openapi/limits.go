@@ -63,7 +63,7 @@ var (
 	}
 	References = &Limit{
 		Name: "references in a chain", Most: 16, Amount: "16",
-		Reason: "A chain of references is followed each time it is read.",
+		Reason: "Each time a reference is read, the whole chain is followed.",
 		Says:   "a chain has more than 16 references, or references form a cycle",
 		Fix:    "Refer directly to the schema.",
 	}
@@ -95,7 +95,7 @@ var (
 	}
 	Steps = &Limit{
 		Name: "processing steps", Most: 20_000_000, Amount: "20,000,000",
-		Reason: "This many steps take about 2 s. Reading GitHub's document takes 4,300,000.",
+		Reason: "This many steps take about 2 s. Reading GitHub's document takes 4,300,000 steps.",
 		Says:   "processing the document takes more than 20,000,000 steps",
 		Fix:    "Refer to large parts less often, send JSON rather than YAML, or split the API into versions.",
 	}

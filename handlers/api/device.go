@@ -90,11 +90,11 @@ func oauthForm(r *http.Request, required ...string) (url.Values, error) {
 	for name, values := range r.PostForm {
 		if len(values) > 1 {
 			return nil, fault.New(fault.Malformed, "invalid_request", "A parameter is repeated. Send each parameter "+
-				"once.")
+				"only once.")
 		}
 		if !web.ValidText(name) || !web.ValidText(values...) {
 			return nil, fault.New(fault.Malformed, "invalid_request",
-				"The parameters contain NUL or bytes that aren't UTF-8.")
+				"The parameters contain NUL characters or invalid UTF-8.")
 		}
 	}
 	for _, name := range required {

@@ -70,7 +70,7 @@ func noEmptyParameters(r *http.Request) error {
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		if slices.Contains(query[name], "") {
 			wrong = append(wrong, fault.Field{
-				Pointer: "/" + name, Code: "empty", Detail: "Set a value, or leave it out.",
+				Pointer: "/" + name, Code: "empty", Detail: "Set a value, or leave out the parameter.",
 			})
 		}
 	}

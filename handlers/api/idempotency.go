@@ -74,10 +74,10 @@ func (h *Handler) idempotentRequest(r *http.Request, values []string) (idempoten
 	}
 	out.Body, err = io.ReadAll(r.Body)
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge || len(out.Body) > most {
-		return out, fault.New(fault.TooLarge, "too_large", "The body is larger than %d MiB.", most>>20)
+		return out, fault.New(fault.TooLarge, "too_large", "The request body is larger than %d MiB.", most>>20)
 	}
 	if err != nil {
-		return out, fault.New(fault.Malformed, "malformed", "The body can't be read.").Because(err)
+		return out, fault.New(fault.Malformed, "malformed", "The request body can't be read.").Because(err)
 	}
 	r.Body = io.NopCloser(bytes.NewReader(out.Body))
 	return out, nil

@@ -149,7 +149,7 @@ func addForm(files *web.GatewayFiles, form *multipart.Reader) error {
 		case err != nil:
 			return fault.New(fault.Malformed, "malformed", "The form can't be read.").Because(err)
 		case part.FileName() == "":
-			return fault.InvalidField("/"+part.FormName(), "unknown", "Leave this out. The form can contain only "+
+			return fault.InvalidField("/"+part.FormName(), "unknown", "Remove this field. The form can contain only "+
 				"files. Change settings with PATCH once the plan exists.")
 		}
 		if err := files.Add(part.FileName(), part); err != nil {

@@ -83,10 +83,10 @@ func (h *Handler) mayCreate(ctx context.Context, token string) error {
 	}
 	if !p.Anonymous() {
 		return fault.New(fault.Forbidden, "not_allowed", "You can't create a proxy with a workspace key on this "+
-			"installation. To use an account, %s", signIn)
+			"installation. Instead, %s", signIn)
 	}
 	return fault.New(fault.Unauthenticated, "credentials_required",
-		"You need an account to create a proxy on this installation. To use one, %s", signIn)
+		"You need an account to create a proxy on this installation: %s", signIn)
 }
 
 // sameSecret compares in constant time for guesses of one length. No guess equals an

@@ -58,7 +58,7 @@ func frameworkProblem(status int, message string, errs ...error) huma.StatusErro
 	case status == http.StatusBadRequest && message == "request body is required":
 		p.Detail = "The body is empty. Send a JSON object."
 	case status == http.StatusRequestEntityTooLarge:
-		p.Detail = "The body is larger than 1 MiB, or its OpenAPI document is larger than 16 MB."
+		p.Detail = "The request body is larger than 1 MiB, or its OpenAPI document is larger than 16 MB."
 	case status == http.StatusUnsupportedMediaType:
 		p.Detail, p.Errors = "Send the body as application/json.", nil
 	case len(p.Errors) == 1:

@@ -97,7 +97,7 @@ func roleOf(c *gin.Context) (string, error) {
 	raw, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, maxMemberBody))
 	if err != nil {
 		return "",
-			fault.New(fault.TooLarge, "too_large", "The body is larger than 4 KB.").Because(err)
+			fault.New(fault.TooLarge, "too_large", "The request body is larger than 4 KB.").Because(err)
 	}
 	in := map[string]string{}
 	if err := web.UnmarshalStrict(raw, &in); len(raw) > 0 && err != nil {
@@ -106,7 +106,7 @@ func roleOf(c *gin.Context) (string, error) {
 	}
 	for name := range in {
 		if name != "role" {
-			return "", fault.InvalidField("/"+name, "unknown_field", "The body can contain only role.")
+			return "", fault.InvalidField("/"+name, "unknown_field", "The body can contain only the role field.")
 		}
 	}
 	if in["role"] == "" {
@@ -144,7 +144,7 @@ func (h *Handler) groupAdmin(c *gin.Context) (string, bool) {
 	scheme, token, _ := strings.Cut(c.GetHeader("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
 		c.Header("WWW-Authenticate", "Bearer")
-		h.Web.Refuse(c, fault.New(fault.Unauthenticated, "credentials_required", "Send a user's access token: "+
+		h.Web.Refuse(c, fault.New(fault.Unauthenticated, "credentials_required", "Send a user's access token as "+
 			"Authorization: Bearer …"))
 		return "", false
 	}

@@ -97,7 +97,7 @@ func (h *Handler) revokeGrant(c *gin.Context) {
 func (h *Handler) withClient(c *gin.Context, handle func(login.Credentials, *web.OAuthParams) error) error {
 	h.allowOrigin(c)
 	if err := web.ParseForm(c); err != nil {
-		return fault.New(fault.Malformed, "invalid_request", "the body could not be read").Because(err)
+		return fault.New(fault.Malformed, "invalid_request", "the request body couldn't be read").Because(err)
 	}
 	form := web.ParseOAuthParams(c.Request.PostForm)
 	client := login.Credentials{

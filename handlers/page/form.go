@@ -76,7 +76,7 @@ func OutdatedForm(err error) error {
 		return err
 	}
 	return fault.New(fault.Conflict, "form_outdated", "The settings changed after you opened the page, for example "+
-		"in another tab, so the secret wasn't replaced. The page now shows the current state. Send the form again to "+
+		"in another tab, so the secret wasn't replaced. The page now shows the new settings. Submit the form again to "+
 		"replace the secret.")
 }
 
@@ -97,13 +97,13 @@ func (s *Server) beginForm(v *Visit, r idempotency.Request) (*idempotency.Attemp
 			case <-time.After(formPoll):
 				continue
 			case <-ctx.Done():
-				err = fault.New(fault.Conflict, "form_in_progress", "This form was already sent and is still being "+
+				err = fault.New(fault.Conflict, "form_in_progress", "This form was already submitted and is being "+
 					"processed. Check again in a moment.")
 			}
 		case "idempotency_answer_lost":
 			err = fault.New(fault.Conflict, "form_answer_lost",
 				"This form was already processed, but its result was lost. Check whether your change was made, then "+
-					"reload the page before you send the form again.")
+					"reload the page before you submit the form again.")
 		}
 		return attempt, kept, err
 	}

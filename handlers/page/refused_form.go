@@ -40,9 +40,9 @@ func refusedForm(r *http.Request, err error) *errorpage.Form {
 	case r.Method != http.MethodPost || strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/"):
 		return nil // a file that was chosen cannot be shown again
 	case fault.KindOf(err) == fault.Forbidden:
-		form.Advice = "Send the form again when you have the required role."
+		form.Advice = "Submit the form again once you have the required role."
 	case fault.CodeOf(err) == "form_outdated":
-		form.Advice = "If you sent this form before, check whether it took effect. If it didn't, send it again."
+		form.Advice = "If you've already submitted this form, check for your change before you submit it again."
 		form.State = rand.Text()
 	default:
 		return nil

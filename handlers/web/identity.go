@@ -64,7 +64,7 @@ func (s *Site) Authenticate(r *http.Request) (access.Principal, error) {
 		scheme, token, _ := strings.Cut(header, " ")
 		if !strings.EqualFold(scheme, "Bearer") {
 			return access.Principal{}, fault.New(fault.Unauthenticated, "invalid_token",
-				"Send an access token or a workspace key as Authorization: Bearer …")
+				"Send an access token or a workspace key in the Authorization header: Bearer …")
 		}
 		return s.byBearer(r, strings.TrimSpace(token))
 	}

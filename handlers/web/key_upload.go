@@ -73,6 +73,6 @@ func (a *arriving) Read(p []byte) (int, error) {
 	case a.size > maxKeyFile:
 		return n, fault.New(fault.TooLarge, "too_large", "The file is larger than %d MiB. Split it.", maxKeyFile>>20)
 	}
-	return n, fault.New(fault.Malformed, "upload_broken", "The upload was interrupted. Send it again with the same "+
+	return n, fault.New(fault.Malformed, "upload_broken", "The upload was interrupted. Try again with the same "+
 		"Idempotency-Key.").Because(err)
 }

@@ -162,7 +162,7 @@ func (s *Site) RequireValidText(next http.Handler) http.Handler {
 
 var (
 	errInvalidQuery = fault.New(
-		fault.Malformed, "malformed", "The query contains NUL or bytes that aren't UTF-8.",
+		fault.Malformed, "malformed", "The query contains a NUL character or invalid UTF-8.",
 	)
 	errMalformedQuery = fault.New(fault.Malformed, "malformed",
 		"The query can't be read. Separate parameters with &, and use %s for a percent sign and %s for a semicolon.",

@@ -78,7 +78,7 @@ func ParseForm(c *gin.Context) error {
 	}
 	for name, values := range c.Request.PostForm {
 		if !ValidText(name) || !ValidText(values...) {
-			return fault.New(fault.Malformed, "malformed", "The form contains NUL or bytes that aren't UTF-8.")
+			return fault.New(fault.Malformed, "malformed", "The form contains a NUL character or invalid UTF-8.")
 		}
 	}
 	return nil

@@ -243,7 +243,7 @@ func BodyRefusal(message string) (*fault.Error, bool) {
 	}
 	if at, ok := strings.CutPrefix(message, nulAt); ok {
 		refusal, _ := errors.AsType[*fault.Error](
-			fault.InvalidField(at, "invalid_text", "Remove the character U+0000 from strings."),
+			fault.InvalidField(at, "invalid_text", "Remove the NUL character (U+0000)."),
 		)
 		return refusal, true
 	}

@@ -215,7 +215,7 @@ func copyUpload(
 			return 0, [32]byte{}, fault.New(fault.TooLarge, "too_large", "%s", filelimits.ZipSize.Sentence())
 		}
 		if err != nil {
-			return 0, [32]byte{}, fault.New(fault.Malformed, "upload_broken", "The upload was interrupted. Send it "+
+			return 0, [32]byte{}, fault.New(fault.Malformed, "upload_broken", "The upload was interrupted. Try "+
 				"again.").
 				Because(err)
 		}

@@ -66,7 +66,7 @@ func ownTarget(isDashboard bool) *fault.Error {
 	if isDashboard {
 		return fault.New(fault.Invalid, CodeForbidden, "This is the URL of this dashboard. Use the URL of your API.")
 	}
-	return fault.New(fault.Invalid, CodeForbidden, "This is the gateway itself. Use the URL of your API behind it.")
+	return fault.New(fault.Invalid, CodeForbidden, "This is the gateway's own URL. Use the URL of the API behind it.")
 }
 
 // isKnownOwn reports whether anyone can know that a listener of ours is at the address: every machine has loopback, and

@@ -91,7 +91,7 @@ func newDescribed(from Sources) described {
 		{"postern_access_log_lost_total", "Lines that could not be written to the access log.", nil},
 		{"postern_spans_lost_total", "Spans that the collector didn't accept.", nil},
 		{"postern_projects_outdated", "Projects that can't be updated.", nil},
-		{"postern_upstream_targets", "Targets with checks or a breaker, by their state, as this gateway sees it.",
+		{"postern_upstream_targets", "Targets with checks or a breaker in each state, as seen by this gateway.",
 			[]string{"state"}},
 		{"postern_upstream_target_healthy", "1 if a target with checks or a breaker is healthy for this gateway, " +
 			"otherwise 0. target is its number in the environment.", []string{"environment", "target"}},

@@ -167,8 +167,8 @@ func (s *Service) signUpFederated(
 	if _, err := tx.AccountByEmail(who.Email); err == nil {
 		return "", fault.New(
 			fault.Conflict, "email_taken",
-			"An account with the address %s exists, but this sign-in isn't linked to it. Sign in to the account as "+
-				"usual, then link this sign-in under Linked sign-ins in Account settings.",
+			"An account with the email address %s exists, but this sign-in isn't linked to it. Sign in to the "+
+				"account as usual, then link this sign-in under Linked sign-ins in Account settings.",
 			who.Email,
 		)
 	} else if !errors.Is(err, models.ErrNotFound) {

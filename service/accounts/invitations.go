@@ -338,7 +338,7 @@ func (s *Service) unproven(invitation models.Invitation) error {
 			fault.Forbidden,
 			"email_not_proven",
 			"This invitation is for %s, but this installation can't verify that address. Ask for an invitation "+
-				"without an address.",
+				"link that anyone can use.",
 			invitation.Email,
 		)
 	}

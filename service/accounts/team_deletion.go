@@ -85,7 +85,7 @@ func (s *Service) DeleteTeam(
 		}
 		if in.Confirm != row.Name {
 			return fault.InvalidField("/confirm", "wrong_confirmation", "Type the team's name, %s, to delete "+
-				"it.", row.Name)
+				"the team.", row.Name)
 		}
 		err = access.Record(tx, p, access.Entry{
 			Action: access.TeamDelete,

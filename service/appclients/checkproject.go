@@ -69,7 +69,8 @@ func (s *Service) confusion(tx *models.Tx, projectID, about string) (string, err
 				return fmt.Sprintf(
 					"Applications get opaque tokens from %s, but version %s checks opaque tokens with another "+
 						"endpoint, and the gateway can't tell these tokens apart. Set the provider's client token to "+
-						"service, use the provider's ID tokens, or remove jwt or opaque from the version's methods.",
+						"\"service\", use the provider's ID tokens, or remove jwt or opaque from the version's "+
+						"methods.",
 					Label(one.Provider), v.Name,
 				), nil
 			}
@@ -81,7 +82,7 @@ func (s *Service) confusion(tx *models.Tx, projectID, about string) (string, err
 func ambiguity(a, b offered) string {
 	return fmt.Sprintf(
 		"Applications get tokens from %s and %s, and the gateway can't tell these tokens apart. For one of the two "+
-			"providers, set the client token to service or use ID tokens, which name their issuer.",
+			"providers, set the client token to \"service\" or use ID tokens, which name their issuer.",
 		Label(a.Provider), Label(b.Provider),
 	)
 }
@@ -155,9 +156,9 @@ func unverifiedTokens(tx *models.Tx, projectID, about string) (string, error) {
 	for _, v := range versions {
 		if !v.RequestsAuth.Allows(snapshot.JWT) {
 			return fmt.Sprintf(
-				"The token_type of %s replaces or removes the client's token for the upstream, but version %s "+
+				"The token_type of %s replaces or removes the client's token in calls to the upstream, but version %s "+
 					"doesn't verify tokens and would forward them unchanged. Add jwt to its methods, or set "+
-					"token_type to service.",
+					"token_type to \"service\".",
 				Label(all[i].Provider), v.Name,
 			), nil
 		}

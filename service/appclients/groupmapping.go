@@ -266,7 +266,7 @@ func takesMappings(provider models.Provider, list []contract.GroupMapping) error
 	case provider.Managed:
 		return fault.InvalidField(
 			mappingsPointer, "managed_has_its_own",
-			"A managed provider only requests the user's identity. To map groups, register your own OAuth app with %s.",
+			"A managed provider requests only the user's identity. To map groups, register your own OAuth app with %s.",
 			traits.Label,
 		)
 	case traits.StatesClaims():

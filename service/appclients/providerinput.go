@@ -39,7 +39,7 @@ func (s *Service) checkAddress(ctx context.Context, in contract.NewProvider) (co
 		if traits.NeedsIssuer {
 			return in, fault.InvalidField(
 				"/issuer", "required",
-				"%s requires an issuer, such as https://login.example.com. For auth0, you can use domain instead.",
+				"%s requires an issuer, such as https://login.example.com. For type auth0, you can use domain instead.",
 				traits.Label,
 			)
 		}
@@ -197,7 +197,7 @@ func (s *Service) checkManaged(kind string, in contract.ProviderSettings) error 
 	case kind != providers.GitHub:
 		return fault.InvalidField(
 			"/managed", "managed_login_unavailable",
-			"Only GitHub providers can be managed. Register your own app with this provider and use its client_id.",
+			"Only GitHub providers can be managed. Register an app with this provider and use the app's client_id.",
 		)
 	case s.Shared.ClientID == "":
 		return fault.InvalidField(
@@ -214,7 +214,7 @@ func (s *Service) checkManaged(kind string, in contract.ProviderSettings) error 
 	case in.Scopes != nil:
 		return fault.InvalidField(
 			"/scopes", "managed_has_its_own",
-			"A managed provider only requests the user's identity. Leave out scopes.",
+			"A managed provider requests only the user's identity. Leave out scopes.",
 		)
 	}
 	return nil

@@ -114,7 +114,7 @@ func (s *Service) checkOffer(
 	if !verified && needsGateway(TokenTypeOf(row)) {
 		return out, fault.InvalidField(
 			"/token_type/upstream", "method_missing",
-			"The gateway can only replace tokens that it verifies. Add jwt to requests_auth.methods, or leave "+
+			"The gateway can replace only tokens that it verifies. Add jwt to requests_auth.methods, or leave "+
 				"upstream out.",
 		)
 	}

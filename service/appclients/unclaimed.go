@@ -67,7 +67,7 @@ func checkWebPort(issuer string) error {
 		return nil
 	}
 	if u, err := url.Parse(issuer); err != nil || !egress.IsWebPort(u) {
-		return fault.InvalidField("/issuer", "port_needs_claim", "Unclaimed proxies can only use issuers on ports 80 "+
+		return fault.InvalidField("/issuer", "port_needs_claim", "Unclaimed proxies can use only issuers on ports 80 "+
 			"and 443. Sign in to use another port.")
 	}
 	return nil

@@ -30,7 +30,7 @@ func checkWorkable(row models.Provider) []fault.Field {
 				Pointer: "/audience",
 				Code:    "required",
 				Detail: "Without an audience, Auth0 issues opaque access tokens that only Auth0 can read. Enter the " +
-					"identifier of your API in Auth0, set the client token to service, or use the ID token.",
+					"identifier of your API in Auth0, set the client token to \"service\", or use the ID token.",
 			})
 		}
 	case providers.Microsoft:
@@ -91,13 +91,13 @@ func checkMicrosoftIssuer(u *url.URL) error {
 		return nil
 	case tenant == "consumers":
 		return fault.InvalidField(
-			"/issuer", "invalid_issuer", "For personal accounts, use the ID of their tenant: %s://%s/%s/v2.0.",
+			"/issuer", "invalid_issuer", "For personal accounts, use their tenant's issuer: %s://%s/%s/v2.0.",
 			u.Scheme, u.Host, providers.PersonalMicrosoftTenant,
 		)
 	}
 	return fault.InvalidField(
 		"/issuer", "invalid_issuer",
-		"Use %s://%s/TENANT/v2.0, where TENANT is common, organizations, or the directory (tenant) ID of "+
-			"your organization.", u.Scheme, u.Host,
+		"Use %s://%s/TENANT/v2.0, where TENANT is common, organizations, or your organization's "+
+			"directory (tenant) ID.", u.Scheme, u.Host,
 	)
 }

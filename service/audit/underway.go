@@ -19,7 +19,7 @@ var (
 		"to finish, then try again.").After(5 * time.Second)
 	errTooLong = fault.New(
 		fault.Unavailable, "verification_too_long",
-		"The log is too long to verify in a request. Run `postern audit verify` on the server.",
+		"The log is too long to verify in a single request. Run `postern audit verify` on the server.",
 	)
 )
 

@@ -84,8 +84,8 @@ func VerifyAll(
 		return nil, err
 	}
 	if in.Team == "" && in.Head != "" {
-		return nil, fault.InvalidField("/team", "team_required", "A head belongs to the log of one team. Specify the "+
-			"team, or "+contract.Installation+".")
+		return nil, fault.InvalidField("/team", "team_required", "A head belongs to one team's log. Specify the "+
+			"team, or \""+contract.Installation+"\".")
 	}
 	err = db.Consistent(ctx, func(tx *models.Tx) (err error) {
 		if in.Team == "" {
@@ -114,7 +114,7 @@ func verifyNamed(tx *models.Tx, team string, known Head) (contract.AuditVerdict,
 	}
 	if !slices.Contains(teams, chain) {
 		return contract.AuditVerdict{}, fault.InvalidField("/team", "team_not_found", "The database has no audit log "+
-			"for this team. Send the ID of a team, or "+contract.Installation+".")
+			"for this team. Use a team ID or \""+contract.Installation+"\".")
 	}
 	return verify(tx, chain, known)
 }

@@ -135,7 +135,7 @@ func notHostHeader(tx *models.Tx, projectID, host string) error {
 		if name, _ := e.Upstream.OwnHost(); name == host {
 			return fault.New(fault.Conflict, "host_header", "Calls to the upstream of the environment %s have %s in "+
 				"their Host header, so they could loop back to the gateway. Set the environment's host_header to "+
-				"caller or to another name first.", e.Name, host)
+				"\"caller\" or to another host name first.", e.Name, host)
 		}
 	}
 	return nil

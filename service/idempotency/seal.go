@@ -62,7 +62,7 @@ func ReadKey(values []string, anonymous bool) (string, error) {
 			"Send another string, such as a UUID.")
 	case anonymous && (len(key) < anonymousKey || kinds(key) < anonymousKinds):
 		return "", fault.New(fault.Malformed, "idempotency_key_too_weak",
-			"Without a credential, only the Idempotency-Key header protects the response from others. Send at least "+
+			"If you send no credential, only the Idempotency-Key header keeps the response private. Send at least "+
 				"22 random characters, such as a UUID.")
 	}
 	return key, nil

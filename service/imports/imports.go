@@ -146,7 +146,7 @@ func (s *Service) duplicate(ctx context.Context, name string, cause error) error
 		return projects.NameTaken(name)
 	}
 	return fault.New(fault.Conflict, "import_duplicate", "Two objects in the zip have the same ID, name or key, or "+
-		"another request used one of these, or deleted a tenant or product during the import. Nothing was imported. "+
+		"another request used one of these or deleted a tenant or product during the import. Nothing was imported. "+
 		"Try again. If you get the same error, export the project again.",
 	).Because(cause)
 }

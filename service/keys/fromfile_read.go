@@ -82,7 +82,7 @@ func ReadMapping(texts []string) (map[string]string, error) {
 		for _, pair := range pairs {
 			at := strings.LastIndexByte(pair, '=')
 			if at <= 0 || at == len(pair)-1 {
-				return nil, fault.InvalidField("/map", "invalid_map", "Use column=field, such as apiKey=key.")
+				return nil, fault.InvalidField("/map", "invalid_map", "Use the form column=field, such as apiKey=key.")
 			}
 			out[pair[:at]] = pair[at+1:]
 		}

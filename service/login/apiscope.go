@@ -16,7 +16,7 @@ import (
 const maxResources = 10
 
 // errTarget is the error of RFC 8707, 2.
-var errTarget = fault.New(fault.Malformed, "invalid_target", "resource doesn't name an API that this "+
+var errTarget = fault.New(fault.Malformed, "invalid_target", "the resource parameter doesn't name an API that this "+
 	"application can get tokens for, or names one that wasn't requested at sign-in")
 
 // apis are the projects that serve an app client's tenant and declare an audience or API

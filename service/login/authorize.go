@@ -129,7 +129,7 @@ func (s *Service) Authorize(ctx context.Context, in AuthorizationRequest, browse
 		return Attempt{}, fault.New(
 			fault.Unavailable, "no_providers",
 			"You can't sign in yet, because this application has no sign-in provider. Contact the application's "+
-				"support.",
+				"support team.",
 		)
 	}
 	attempt := in.attempt(browser, models.Now())

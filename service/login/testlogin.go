@@ -138,7 +138,7 @@ func (s *Service) FinishTestLogin(
 	if in.Error != "" {
 		return TestLogin{}, fault.New(
 			fault.Forbidden, CodeTestLoginRefused,
-			"The test login was canceled, so the application would get the error %s.", plainCode(in.Error),
+			"The test login was canceled, so the application would get this error: %s.", plainCode(in.Error),
 		)
 	}
 	done, err := s.redeem(ctx, client, kindCode, in.Code, fitsCode(client, attempt.RedirectURI, request.Verifier))

@@ -55,7 +55,7 @@ var (
 		"invalid_client",
 		"the client is unknown, or its secret is wrong or missing",
 	)
-	errScope = fault.New(fault.Malformed, "invalid_scope", "scope must only contain scopes that were granted at "+
+	errScope = fault.New(fault.Malformed, "invalid_scope", "scope must contain only scopes that were granted at "+
 		"sign-in")
 	errNoScope = fault.New(fault.Malformed, "invalid_scope", "this application can't request any of these scopes")
 	errGrant   = fault.New(fault.Malformed, "invalid_grant", "the code or refresh token is wrong, has expired, has "+

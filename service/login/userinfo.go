@@ -37,7 +37,7 @@ func (s *Service) GroupAdmin(ctx context.Context, clientID, token string) (strin
 	}
 	if !granted(scope, ManagesGroups) {
 		return "", fault.New(fault.Forbidden, "insufficient_scope", "The access token doesn't have the scope %s. "+
-			"Request it at sign-in.", ManagesGroups)
+			"Request this scope at sign-in.", ManagesGroups)
 	}
 	return user.ID, nil
 }

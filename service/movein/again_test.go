@@ -72,11 +72,11 @@ func TestApplied_cannotUndo(t *testing.T) {
 		check(first.ID, "A later import with the same name builds on this one. Undo "+second.ID+" first.")
 		check(second.ID, "")
 		third := w.write(t, bob, dora+bob, "year: 3", "year: 4")
-		later := "because the later import " + third.ID + " changed objects from earlier ones, such as the "
+		later := "because the later import " + third.ID + " changed objects from earlier imports, such as the "
 		check(first.ID, later)
 		check(first.ID, stuck)
 		check(second.ID, later)
-		check(third.ID, "This import can't be undone, because it changed objects from an earlier one, such as the ")
+		check(third.ID, "This import can't be undone, because it changed objects from an earlier import, such as the ")
 		check(third.ID, "To restore the earlier settings, import the previous files again."+stuck)
 	})
 }

@@ -180,8 +180,8 @@ func (w *writing) settleKey(tx *models.Tx, was, row *models.APIKey, pointer stri
 }
 
 // errOther is the error of an import during which another request changed one of its objects.
-var errOther = fault.New(fault.Conflict, "import_overtaken", "Another request changed an object in the import at the "+
-	"same time. Nothing was imported. Try again.")
+var errOther = fault.New(fault.Conflict, "import_overtaken", "While the import was running, another request changed "+
+	"one of its objects. Nothing was imported. Try again.")
 
 // keptDetail says why an object stays different from the file.
 const keptDetail = "It was changed here after the last import and differs from the file. To overwrite it, " +

@@ -48,7 +48,7 @@ func (s *Plans) apply(
 	case err != nil:
 		return none, err
 	case in.IfMatch == "":
-		return none, fault.InvalidField("/If-Match", "required", "Send the plan's ETag as If-Match.")
+		return none, fault.InvalidField("/If-Match", "required", "Send the plan's ETag in the If-Match header.")
 	}
 	if err := changeable(row, in.IfMatch); err != nil {
 		return none, err
@@ -180,7 +180,7 @@ func notApplied(tx *models.Tx, p access.Principal, id string) error {
 	if err != nil {
 		return err
 	}
-	return fault.New(fault.Conflict, "import_planned", "This import hasn't been applied yet, so it has only a plan.")
+	return fault.New(fault.Conflict, "import_planned", "This import hasn't been applied yet. Only its plan exists.")
 }
 
 // cannotUndo says why an import can't be undone, as far as that is known without comparing all that it created; ""

@@ -128,7 +128,7 @@ func undoable(tx *models.Tx, row models.MoveIn) error {
 		}
 		if what != "" {
 			return fault.New(fault.Conflict, "import_followed", "This import can't be undone, because the later "+
-				"import %s changed objects from earlier ones, such as %s. %s", one.ID, what, byHand(row))
+				"import %s changed objects from earlier imports, such as %s. %s", one.ID, what, byHand(row))
 		}
 	}
 	if len(later) > 0 {
@@ -140,7 +140,7 @@ func undoable(tx *models.Tx, row models.MoveIn) error {
 		return err
 	}
 	return fault.New(fault.Conflict, "import_updated", "This import can't be undone, because it changed objects from "+
-		"an earlier one, such as %s. To restore the earlier settings, import the previous files again. %s", what,
+		"an earlier import, such as %s. To restore the earlier settings, import the previous files again. %s", what,
 		byHand(row))
 }
 
@@ -178,7 +178,7 @@ func changedSince(changes []string) error {
 		changes, rest = changes[:mostChanges], fmt.Sprintf(", and %d more", more)
 	}
 	return fault.New(fault.Conflict, "import_changed", "The import can't be undone, because these objects were "+
-		"changed later: %s%s. Delete unneeded objects one at a time instead.", strings.Join(changes, ", "), rest)
+		"changed later: %s%s. Instead, delete unneeded objects one at a time.", strings.Join(changes, ", "), rest)
 }
 
 // compare lists the changes since the import.

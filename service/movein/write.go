@@ -255,7 +255,7 @@ func (w *writing) sameSource() error {
 		return nil
 	}
 	_, name, _ := strings.Cut(w.gateway, "/")
-	return fault.New(fault.Conflict, "other_source", "These files don't contain most of the projects from the "+
+	return fault.New(fault.Conflict, "other_source", "These files contain fewer than half of the projects from the "+
 		"earlier import %s, so they may be from another gateway. To import them separately, use another name. To "+
 		"continue, use the option to overwrite changes (theirs).", name)
 }

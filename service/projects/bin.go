@@ -58,7 +58,7 @@ func (s *Service) erase(
 	return s.moveBin(ctx, p, in.Project, access.ProjectErase, func(tx *models.Tx, row models.Project) (bool, error) {
 		if in.Confirm != row.Name {
 			return false, fault.InvalidField("/confirm", "wrong_confirmation",
-				"Confirm with the project's name, %s. In the API, send ?confirm=%[1]s.", row.Name)
+				"To confirm, type the project's name, %s. In the API, send ?confirm=%[1]s.", row.Name)
 		}
 		now := models.Now()
 		if row.DeletedAt == nil {

@@ -162,7 +162,7 @@ func retireSigningKeys(c *signingChange, until time.Time) error {
 	}
 	if kept >= mostSigningKeys {
 		return fault.New(fault.Conflict, "too_many_signing_keys", "At most %d keys can be published. Wait until the "+
-			"oldest one expires, or rotate with grace_seconds set to 0 to withdraw all of them now.", mostSigningKeys)
+			"oldest expires, or set signs_in_seconds and grace_seconds to 0 to withdraw all keys now.", mostSigningKeys)
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func parseClientCertificate(in contract.NewClientCertificate, now time.Time) (cl
 	public, ok := key.Public().(interface{ Equal(crypto.PublicKey) bool })
 	if !ok || !public.Equal(chain[0].PublicKey) {
 		return clientPair{}, fault.InvalidField("/private_key", "key_mismatch", "The key doesn't match the first "+
-			"certificate. Send the key of the environment's certificate, and put that certificate first in the chain.")
+			"certificate. Send the key for the environment's certificate, and put that certificate first in the chain.")
 	}
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {

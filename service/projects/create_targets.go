@@ -138,7 +138,7 @@ func (s *Service) checkTarget(
 		return nil, &fault.Field{
 			Pointer: pointer,
 			Code:    "port_needs_claim",
-			Detail:  "Unclaimed proxies can only forward to ports 80 and 443. Sign in to use another port.",
+			Detail:  "Unclaimed proxies can forward only to ports 80 and 443. Sign in to use another port.",
 		}, nil
 	}
 	if err == nil {

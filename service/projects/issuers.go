@@ -91,7 +91,7 @@ func (in authContext) checkIssuerURL(raw, pointer string) *fault.Field {
 		return &fault.Field{
 			Pointer: pointer,
 			Code:    "port_needs_claim",
-			Detail:  "Unclaimed proxies can only use issuers on ports 80 and 443. Sign in to use another port.",
+			Detail:  "Unclaimed proxies can use only issuers on ports 80 and 443. Sign in to use another port.",
 		}
 	}
 	return nil

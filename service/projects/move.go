@@ -55,7 +55,7 @@ func targetFault(err error) error {
 	if fault.KindOf(err) != fault.NotFound {
 		return err
 	}
-	return fault.InvalidField("/team", "unknown_team", "Use the ID of a team that you are an owner of.")
+	return fault.InvalidField("/team", "unknown_team", "Use the ID of a team where you are an owner.")
 }
 
 // moveTo writes the move of a project whose row is locked.
@@ -131,7 +131,7 @@ func checkMove(tx *models.Tx, row models.Project, team string) error {
 	}
 	if len(hosts) > 0 {
 		return fault.New(fault.Conflict, "host_shared", "Other projects of these teams have custom domains with the "+
-			"same host names: %s. A host name can have only one team. Delete the custom domains with these host names "+
+			"same host names: %s. A host name can belong to only one team. Delete the custom domains with these names "+
 			"first, in this project or in the others.",
 			strings.Join(hosts, ", "))
 	}
@@ -143,7 +143,7 @@ func checkMove(tx *models.Tx, row models.Project, team string) error {
 	wrong, err := audienceTaken(tx, row, row.APIAudience)
 	if err == nil && len(wrong) > 0 {
 		err = fault.New(fault.Conflict, "audience_taken", "A project in that team already has the API audience %s. "+
-			"Change one of the two audiences first.", row.APIAudience)
+			"Change the audience of one of these projects first.", row.APIAudience)
 	}
 	return err
 }

@@ -74,7 +74,7 @@ func checkDelete(p contract.Product, confirm string) error {
 	switch {
 	case confirm != "" && confirm != p.Name:
 		return fault.InvalidField("/confirm", "wrong_confirmation",
-			"Type the product's name, %s, to delete it and revoke its keys.", p.Name)
+			"Type the product's name, %s, to delete the product and revoke its keys.", p.Name)
 	case confirm == "" && n > 0:
 		return fault.New(fault.Conflict, "product_in_use",
 			"The product still has %s: %s. Remove them from the product first, or send the request with ?confirm=%s "+

@@ -189,7 +189,7 @@ func (in removed) checkOthers(tx *models.Tx, project models.Project, version mod
 	if in.environment != "" {
 		have, err := environmentsOf(tx, version)
 		if err == nil && len(have) == 1 {
-			err = fault.New(fault.Conflict, "last_environment", "This is the only environment of version %s. Add "+
+			err = fault.New(fault.Conflict, "last_environment", "This is the only environment in version %s. Add "+
 				"another environment first, or delete the version.", version.Name)
 		}
 		return err

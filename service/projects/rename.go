@@ -81,7 +81,7 @@ func checkNewLimit(tx *models.Tx, project models.Project, stranded []models.APIK
 		they, them = "it", "it"
 	}
 	return fault.New(
-		fault.Conflict, "keys_would_open_more", "%s limited to this environment. After you rename it, %s would also "+
+		fault.Conflict, "keys_would_open_more", "%s limited to this environment. After the rename, %s would also "+
 			"be valid for %s. Choose another name, or revoke %s first.",
 		countOf(int64(len(stranded)), "API key is", "API keys are"),
 		they, strings.Join(used, ", "), them,

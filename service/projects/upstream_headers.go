@@ -249,14 +249,14 @@ func keepsCredentials(tx *models.Tx, environment models.Environment, to place) e
 	}
 	if certificate {
 		return fault.InvalidField("/target", "has_upstream_credentials", "The environment has a client certificate. "+
-			"Remove the certificate, change the target, then set the certificate again.")
+			"Remove the certificate, change the target, and then set the certificate again.")
 	}
 	headers, err := tx.UpstreamHeadersOf(environment.ID)
 	if err != nil || len(headers) == 0 {
 		return err
 	}
 	return fault.InvalidField("/target", "has_upstream_credentials", "The environment's upstream headers would be "+
-		"sent to another host. Remove the headers, change the target, then set the headers again.")
+		"sent to another host. Remove the headers, change the target, and then set the headers again.")
 }
 
 // haveOrigins reports whether each URL has the origin of a target of the environment.

@@ -49,7 +49,7 @@ func (r *Reader) Read() (contract.NewRelation, error) {
 		return one, err
 	}
 	return one, fault.InvalidField("", "invalid_relations", "Send {\"user\": …, \"object\": …}, a list of these, or "+
-		"one per line, with tenant and relation if needed. Relation %d: %v.", r.read+1, err).Because(err)
+		"one per line. Include tenant and relation if needed. Error in relation %d: %v.", r.read+1, err).Because(err)
 }
 
 var errTrailing = errors.New("there is more text after the list")

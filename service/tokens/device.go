@@ -225,7 +225,7 @@ var (
 	errPending  = fault.New(fault.Malformed, "authorization_pending", "The request isn't approved yet. Keep polling.")
 	errSlowDown = fault.New(fault.Malformed, "slow_down", "You are polling too fast. Wait five seconds longer "+
 		"between requests.")
-	errExpired = fault.New(fault.Malformed, "expired_token", "The code wasn't approved in time. Start again.")
+	errExpired = fault.New(fault.Malformed, "expired_token", "The code wasn't approved in time. Request a new code.")
 	errDenied  = fault.New(fault.Malformed, "access_denied", "The request was denied.")
 	errGrant   = fault.New(fault.Malformed, "invalid_grant", "This device code is unknown or was already used.")
 )

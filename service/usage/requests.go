@@ -99,7 +99,7 @@ func (s *Service) Follow(
 	live := s.Recorder.live
 	leave, ok := live.join(id)
 	if !ok {
-		return fault.New(fault.TooMany, "too_many_followers", "Too many clients are following this project (%d). Try "+
+		return fault.New(fault.TooMany, "too_many_followers", "Too many clients are following this live log (%d). Try "+
 			"again later.", maxFollowers)
 	}
 	defer leave()

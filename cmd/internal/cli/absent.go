@@ -131,7 +131,7 @@ func nameAbsent(err error, all []reference, read func(path string) error) error 
 		text = maybe[0].flag + ": " + text
 	}
 	if slices.ContainsFunc(maybe, func(r reference) bool { return r.noun == "tenant" && r.name == ownTenant }) {
-		text += ". Each project has its own tenant " + ownTenant + ": use the ID that `postern tenants list` shows"
+		text += ". Each project has a tenant named " + ownTenant + ": use the ID that `postern tenants list` shows"
 	}
 	return fault.New(fault.NotFound, "not_found", "%s", text).Because(err)
 }

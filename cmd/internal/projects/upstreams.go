@@ -62,12 +62,12 @@ func asEnvironment(absent func(args []string) string) cli.As {
 }
 
 func noHeader(args []string) string {
-	return fmt.Sprintf("%s has no upstream header %s: run `postern upstreams headers list %s`",
+	return fmt.Sprintf("environment %s has no upstream header %s: run `postern upstreams headers list %s`",
 		args[2], args[3], strings.Join(args[:3], " "))
 }
 
 func noCertificate(args []string) string {
-	return fmt.Sprintf("%s has no client certificate", args[2])
+	return fmt.Sprintf("environment %s has no client certificate", args[2])
 }
 
 func newUpstreamsHeaders(t terminal.Terminal) *cobra.Command {

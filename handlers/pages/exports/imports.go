@@ -108,7 +108,7 @@ func (h *Handler) receiveImport(v *page.Visit, dry bool) (contract.NewImport, *w
 			return in, nil, noZip(nil)
 		case err != nil:
 			return in, nil, fault.New(fault.Malformed, "upload_broken",
-				"The upload was interrupted. Send it again.").Because(err)
+				"The upload was interrupted. Try again.").Because(err)
 		case part.FormName() == "zip":
 			in.Name = contract.Slug(v.Posted("name"))
 			zip, err := h.receiveZip(v, part)
@@ -137,7 +137,7 @@ const maxImportField = 1 << 10
 func readImportField(part *multipart.Part, form url.Values) error {
 	raw, err := io.ReadAll(io.LimitReader(part, maxImportField+1))
 	if err != nil {
-		return fault.New(fault.Malformed, "upload_broken", "The upload was interrupted. Send it again.").Because(err)
+		return fault.New(fault.Malformed, "upload_broken", "The upload was interrupted. Try again.").Because(err)
 	}
 	text := strings.TrimSpace(string(raw))
 	if len(raw) > maxImportField || !web.ValidText(text) {

@@ -69,7 +69,7 @@ func (h *Handler) receiveGatewayFiles(v *page.Visit, files *web.GatewayFiles) er
 			return nil
 		case err != nil:
 			return fault.New(fault.Malformed, "upload_broken",
-				"The upload was interrupted. Send it again.").Because(err)
+				"The upload was interrupted. Try again.").Because(err)
 		case part.FormName() == "file":
 			err = h.receiveGatewayFile(v, part, files)
 		default:

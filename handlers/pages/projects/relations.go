@@ -211,7 +211,7 @@ func (h *Handler) importRelations(v *page.Visit) (web.Answer, error) {
 		}
 	}
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		err = fault.InvalidField("/file", "too_large", "The file is larger than 5 MB. Use postern relations import.")
+		err = fault.InvalidField("/file", "too_large", "The file is larger than 5 MB. Use `postern relations import`.")
 	}
 	wrong, ok := page.ErrorsIn(err)
 	if !ok {

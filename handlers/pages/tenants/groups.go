@@ -318,7 +318,7 @@ func (h *Handler) addGroupMember(v *page.Visit) (web.Answer, error) {
 
 func (h *Handler) userWithAddress(v *page.Visit, tenant, email string) (string, error) {
 	if email == "" {
-		return "", fault.InvalidField("/email", "required", "Enter the address of a user in this tenant.")
+		return "", fault.InvalidField("/email", "required", "Enter the email address of a user in this tenant.")
 	}
 	page, err := h.Directory.Users(v.Ctx(), v.Who, contract.UserList{
 		TenantPath: contract.TenantPath{Tenant: tenant}, Page: contract.Page{Limit: 2}, Email: email,

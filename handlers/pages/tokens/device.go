@@ -60,7 +60,7 @@ func (h *Handler) decideDevice(v *page.Visit) (web.Answer, error) {
 		return web.Redirect(web.DevicePath + "?" + url.Values{"user_code": {code}}.Encode()), nil
 	}
 	if decision != "approve" && decision != "deny" {
-		return web.Answer{}, fault.InvalidField("/decision", "invalid_decision", "Choose approve or deny.")
+		return web.Answer{}, fault.InvalidField("/decision", "invalid_decision", "Choose Allow or Deny.")
 	}
 	found, err := h.Tokens.Look(v.Ctx(), v.Who, code)
 	if err == nil {

@@ -35,15 +35,15 @@ func UnverifiableMicrosoftTokens(issuer, appID string, scopes []string) string {
 	own := slices.ContainsFunc(scopes, func(scope string) bool { return isOwnAPI(appID, scope) })
 	if foreign := slices.IndexFunc(scopes, isForeignAPI); foreign >= 0 && !own {
 		return "Access tokens for " + resourceOf(scopes[foreign]) + " can be verified only by that API. Request a " +
-			"scope of your own API, such as api://CLIENT-ID/access, set the client token to service, or use the ID " +
-			"token."
+			"scope of your own API, such as api://CLIENT-ID/access, set the client token to \"service\", or use the " +
+			"ID token."
 	}
 	if own || !takesPersonalAccounts(issuer) {
 		return ""
 	}
 	return "Access tokens of personal Microsoft accounts are opaque unless they are for your own API. Request a " +
 		"scope of your API, such as api://CLIENT-ID/access, use your organization's issuer, set the client token to " +
-		"service, or use the ID token."
+		"\"service\", or use the ID token."
 }
 
 // takesPersonalAccounts reports whether personal accounts can sign in with the authority;
