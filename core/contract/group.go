@@ -204,8 +204,8 @@ var (
 		ID: "update-group", Method: http.MethodPatch, Path: group, Summary: "Update a group", Permission: UpdateUsers,
 		Command: "groups update GROUP",
 		Example: "groups update grp_… --name owners",
-		Doc: "Changes only the fields you send. Rules refer to groups by name, so rules that require the old name no " +
-			"longer allow anyone.",
+		Doc: "Changes only the fields you send. Rules refer to groups by name. If you change the name, rules that " +
+			"require the old name no longer allow anyone.",
 	}}
 	DeleteGroup = &Op[GroupPath, None]{Operation{
 		ID: "delete-group", Deletes: "group", Method: http.MethodDelete, Path: group, Status: http.StatusNoContent,

@@ -99,7 +99,7 @@ func TestKeyImport_refused(t *testing.T) {
 	sendKeys(t, s, keyImportPage, "").Shows(422, "Import keys").Says("#key-import [role=alert]", "empty")
 	s.Post(keyImportPage, "map", "x=-").Shows(422, "Import keys").Says("#import-file-error", "Choose a file")
 	sendKeys(t, s, keyImportPage, file, "map", "apiKey").Shows(422, "Import keys").
-		Says("#import-map-error", "Use column=field").Says("#import-map", "apiKey")
+		Says("#import-map-error", "Use the form column=field").Says("#import-map", "apiKey")
 	sendKeys(t, s, keyImportPage, file, "types", "full").Shows(400, "Import keys").
 		Says("#key-import [role=alert]", "a field is unknown")
 	sendKeys(t, s, keyImportPage, file, "key_type", "full", "key_type", "full").Shows(400, "Import keys").

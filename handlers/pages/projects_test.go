@@ -85,7 +85,7 @@ func TestCreateProject_target(t *testing.T) {
 		Says("#target-error", "The field now contains http://127.0.0.1:9. Select “Create project”, or change the URL.")
 	s.Post("/projects/new", "target", s.Server.Config.Address("shop", "1.0.0", "prod"), "name", "loop").
 		Shows(422, "Create a project").
-		Says("#target-error", "the gateway itself")
+		Says("#target-error", "the gateway's own URL")
 	s.Post("/projects/new", "target", s.Server.Config.PublicURL, "name", "loop").
 		Shows(422, "Create a project").
 		Says("#target-error", "This is the URL of this dashboard.")

@@ -101,7 +101,7 @@ func TestRelations_import(t *testing.T) {
 	sendRelations(t, s, one+"\n"+`{"user": "ana", "object": "3"}`).
 		Shows(422, "Object owners").
 		Says("form[enctype] [role=alert]", "Owner 2 in the file: Use a type, a colon and an ID, such as order:42.")
-	sendRelations(t, s, one+"\n{").Shows(422, "Object owners").Says("form[enctype] [role=alert]", "Relation 2")
+	sendRelations(t, s, one+"\n{").Shows(422, "Object owners").Says("form[enctype] [role=alert]", "relation 2")
 	sendRelations(t, s, "").Shows(422, "Object owners").Says("form[enctype] [role=alert]", "at least one")
 	s.Post(relationsPage+"/import", "file", "x").Shows(422, "Object owners").
 		Says("form[enctype] [role=alert]", "Choose a file")

@@ -89,7 +89,7 @@ func TestTeam_delete(t *testing.T) {
 	id := second[len("/teams/"):]
 	s.Post("/projects/shop/move", "team", id).Shows(422, "Settings").Says("#move [role=alert]", "Check the box")
 	s.Post("/projects/shop/move", "team", "team_none", "confirm", "true").Shows(422, "Settings").
-		Says("#move [role=alert]", "team that you are an owner of")
+		Says("#move [role=alert]", "team where you are an owner")
 	s.Get("/projects/shop/settings").Says("#move option", "Payments")
 	s.Post("/projects/shop/move", "team", id, "confirm", "true").LeadsTo("/projects/shop/settings")
 	s.Get("/projects/shop/settings").Says("[data-flash]", "belongs to the other team").Lacks(

@@ -239,7 +239,7 @@ func TestCheckTarget_ownSecretAddress(t *testing.T) {
 		_, err := g.CheckTarget(t.Context(), raw)
 		want := "This isn't a public address"
 		if known {
-			want = "This is the gateway itself"
+			want = "This is the gateway's own URL"
 		}
 		if got := publicText(err); fault.CodeOf(err) != egress.CodeForbidden || !strings.HasPrefix(got, want) {
 			t.Errorf("CheckTarget(%s): %q, want %q", raw, got, want)
@@ -263,7 +263,7 @@ func TestCheckTarget_ownAddresses(t *testing.T) {
 		Domains:   []string{"proxy.example.com", "localhost"},
 		Dashboard: []string{"127.0.0.1:8080", "postern.example.com"},
 	})
-	const gateway, dashboard = "This is the gateway itself.", "This is the URL of this dashboard."
+	const gateway, dashboard = "This is the gateway's own URL.", "This is the URL of this dashboard."
 	for raw, says := range map[string]string{
 		"http://postern.example.com":        dashboard,
 		"http://POSTERN.example.com:9999":   dashboard,

@@ -82,7 +82,7 @@ func writeLedger(out *strings.Builder, lines []contract.LedgerLine, verb string,
 	if !whole {
 		rest = func(title string, lines []contract.LedgerLine) { writeTitles(out, title, lines) }
 	}
-	rest(verb+" exactly", byStatus["exact"])
+	rest(verb+" unchanged", byStatus["exact"])
 	rest("The same for every project", everywhere)
 }
 
