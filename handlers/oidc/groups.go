@@ -1,6 +1,7 @@
 package oidc
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -95,9 +96,11 @@ func (h *Handler) setManagedMember(c *gin.Context) {
 // roleOf returns the role of the body {"role": …}. A request without one would demote an admin.
 func roleOf(c *gin.Context) (string, error) {
 	raw, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, maxMemberBody))
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		return "", fault.New(fault.TooLarge, "too_large", "The request body is larger than 4 KB.").Because(err)
+	}
 	if err != nil {
-		return "",
-			fault.New(fault.TooLarge, "too_large", "The request body is larger than 4 KB.").Because(err)
+		return "", fault.New(fault.Malformed, "malformed", "The request body can't be read.").Because(err)
 	}
 	in := map[string]string{}
 	if err := web.UnmarshalStrict(raw, &in); len(raw) > 0 && err != nil {

@@ -114,7 +114,7 @@ func (s *Server) create() error {
 	return os.Remove(passwords)
 }
 
-// launch starts the server on a port of its own.
+// launch starts the server on a reserved port.
 func (s *Server) launch() error {
 	port, err := ports.Reserve()
 	if err != nil {

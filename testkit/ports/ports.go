@@ -1,7 +1,7 @@
 // Package ports finds ports for servers that are told where to listen.
 //
 // A port that the kernel picks (port 0) is free only while its listener is open: until a server that starts later
-// takes it, any other process may get it for a listener or an outgoing connection of its own. Ports of this package
+// takes it, the kernel may give it to any other process, for a listener or an outgoing connection. This package's ports
 // are below the ranges that kernels pick from, and locked for the other processes that use this package: a UDP socket
 // with the same number stays open until the process ends.
 package ports
