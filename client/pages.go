@@ -126,6 +126,20 @@ func ListAt(ctx context.Context, c *Client, path string) ([]Listed, error) {
 	return append(p.Items, p.Rules...), err
 }
 
+// Search yields the items that the server finds for a text in the list at a path of the API, whose segments are escaped
+// with Segment. An empty text finds all.
+func Search(ctx context.Context, c *Client, path, text string) iter.Seq2[Listed, error] {
+	segments, err := segmentsOf(path)
+	if err != nil {
+		return func(yield func(Listed, error) bool) { yield(Listed{}, err) }
+	}
+	filter := url.Values{}
+	if text != "" {
+		filter.Set("q", text)
+	}
+	return pagesOf[Listed](ctx, c, filter, segments...)
+}
+
 // Check reads the resource at a path of the API, whose segments are escaped with Segment, and returns the server's
 // error.
 func Check(ctx context.Context, c *Client, path string) error {

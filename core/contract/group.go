@@ -203,7 +203,7 @@ var (
 	UpdateGroup = &Op[GroupUpdate, Group]{Operation{
 		ID: "update-group", Method: http.MethodPatch, Path: group, Summary: "Update a group", Permission: UpdateUsers,
 		Command: "groups update GROUP",
-		Example: "groups update grp_… --name owners",
+		Example: "groups update admins --name owners",
 		Doc: "Changes only the fields you send. Rules refer to groups by name. If you change the name, rules that " +
 			"require the old name no longer allow anyone.",
 	}}
@@ -220,7 +220,7 @@ var (
 	SetGroupMember = &Op[GroupMembership, Group]{Operation{
 		ID: "set-group-member", Method: http.MethodPut, Path: groupMember, Permission: UpdateUsers,
 		Summary: "Add a user to a group or change their role",
-		Command: "groups members set GROUP USER ROLE", Example: "groups members set grp_… usr_… member",
+		Command: "groups members set GROUP USER ROLE", Example: "groups members set staff ana@example.com member",
 		Doc: "If the user is already a member, their role changes.",
 	}}
 	RemoveGroupMember = &Op[GroupMemberPath, None]{Operation{
@@ -238,7 +238,7 @@ var (
 		ID: "set-group-owner", Method: http.MethodPost, Path: groupOwners, Permission: UpdateUsers,
 		Summary: "Add an app owner to a group or change its role",
 		Command: "groups owners set GROUP OWNER ROLE",
-		Example: "groups owners set grp_… billing-service member",
+		Example: "groups owners set staff billing-service member",
 		Doc: "Rules that require the group allow all of the tenant's keys that have this owner. The owner doesn't " +
 			"need to have a key yet. If the owner is already in the group, its role changes.",
 	}}
@@ -252,7 +252,7 @@ var (
 		ID: "nest-group", Method: http.MethodPut, Path: groupChild, Permission: UpdateUsers,
 		Summary: "Nest a group in another group",
 		Command: "groups nest GROUP CHILD",
-		Example: "groups nest grp_… grp_…",
+		Example: "groups nest staff support",
 		Doc:     "Members of the child group become members of the parent group.",
 	}}
 	UnnestGroup = &Op[NestingPath, None]{Operation{

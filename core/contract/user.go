@@ -218,7 +218,7 @@ var (
 		ID: "create-user", Method: http.MethodPost, Path: tenantUsers, Status: http.StatusCreated,
 		Summary: "Invite a user", Permission: UpdateUsers,
 		Command: "users create TENANT EMAIL",
-		Example: "users create acme ana@example.com --name Ana --groups grp_…",
+		Example: "users create acme ana@example.com --name Ana --groups staff",
 		Doc: "Creates the user in the invited state and adds them to the groups that you choose. To sign in, they " +
 			"need an invitation link or a provider that is authoritative for their email domain.",
 	}}
@@ -229,7 +229,7 @@ var (
 	}}
 	UpdateUser = &Op[UserUpdate, User]{Operation{
 		ID: "update-user", Method: http.MethodPatch, Path: user, Summary: "Update a user", Command: "users update USER",
-		Example:    "users update usr_… --name 'Ana Lopes'",
+		Example:    "users update ana@example.com --name 'Ana Lopes'",
 		Permission: UpdateUsers,
 		Doc:        "Changes only the fields you send.",
 	}}

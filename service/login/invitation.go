@@ -95,7 +95,7 @@ func invitingClient(tx *models.Tx, tenant, id string) (string, error) {
 		}
 	}
 	return "", fault.InvalidField("/app_client", "app_client_required",
-		"Use the ID of the app client that the user will sign in to. It must belong to the tenant.")
+		"Choose an app client that belongs to the user's tenant.")
 }
 
 // invitedBy returns the user that a code invites to the tenant of an app client. Gone invitation_over for a code that

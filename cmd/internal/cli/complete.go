@@ -41,6 +41,9 @@ var collections = sync.OnceValue(func() []string {
 // collectionOf returns the path of the list that a member of an operation's path is chosen from, "" for none.
 func collectionOf(path, member string) string {
 	above, _, found := strings.Cut(path, "/{"+member+"}")
+	if !found && member == "owner" && slices.Contains(collections(), path) { // in the query, for its slashes
+		return path
+	}
 	if !found {
 		return ""
 	}
@@ -99,10 +102,10 @@ func choicesOf(
 	case "METHOD", "METHODS":
 		return httpMethods
 	case "RULE":
-		return offered(t, c, "rule", contract.GetRules.Path, given)
+		return offered(t, c, "rule", "", contract.GetRules.Path, given)
 	}
 	member := strings.ToLower(name)
-	choices := offered(t, c, member, collectionOf(op.Path, member), given)
+	choices := offered(t, c, member, member, collectionOf(op.Path, member), given)
 	if (name == versionArgument || name == environmentArgument) && len(choices) == 1 && len(missing) > 1 {
 		given[member], _, _ = strings.Cut(choices[0], "\t") // without what describes it
 		choices = append(choices, choicesOf(t, c, op, missing[1:], given)...)
@@ -126,6 +129,7 @@ type kindOfName struct{ member, as string }
 
 // flagsOfNames are the flags that name something, by member.
 var flagsOfNames = map[string]kindOfName{
+	"app_client":  {"client", "client"},
 	"copy_from":   {"version", "version"},
 	"environment": {"environment", "environment"},
 	"group":       {"group", "group"},
@@ -149,7 +153,7 @@ func completeFlag(t terminal.Terminal, c *cobra.Command, m contract.Member, name
 		if !named || m.Within != "" {
 			return
 		}
-		offer = offering(t, kind, names)
+		offer = offering(t, kind, kindOf(m), names)
 	}
 	_ = c.RegisterFlagCompletionFunc(m.Flag, offer) // the flag exists
 }
@@ -157,25 +161,27 @@ func completeFlag(t terminal.Terminal, c *cobra.Command, m contract.Member, name
 // CompleteNames has shells complete a flag that isn't derived from an operation. It is called as a member in
 // flagsOfNames, and the command has its arguments already.
 func CompleteNames(t terminal.Terminal, c *cobra.Command, flag string) {
-	offer := offering(t, flagsOfNames[flag], strings.Fields(c.Annotations[namesKey]))
+	offer := offering(t, flagsOfNames[flag], "", strings.Fields(c.Annotations[namesKey]))
 	_ = c.RegisterFlagCompletionFunc(flag, offer) // the flag exists
 }
 
-// offering returns the function that completes the value of a flag with names. names are those of the arguments.
-func offering(t terminal.Terminal, kind kindOfName, names []string) cobra.CompletionFunc {
+// offering returns the function that completes the value of a flag with names. byName is the kind of thing if the flag
+// takes what it is recognized by instead of its ID. names are those of the arguments.
+func offering(t terminal.Terminal, kind kindOfName, byName string, names []string) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		given := map[string]string{}
 		for i, arg := range args[:min(len(args), len(names))] {
 			given[strings.ToLower(names[i])] = arg
 		}
-		choices := offered(t, c, kind.as, collectionNamed(kind.member), given)
+		choices := offered(t, c, kind.as, byName, collectionNamed(kind.member), given)
 		return beginning(choices, typed), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// offered returns the names that the lists at a path have for a member, each with what describes it.
+// offered returns the names that the lists at a path have for a member, each with what describes it. byName is the kind
+// of thing if a command takes what people recognize it by instead of its ID.
 func offered(
-	t terminal.Terminal, c *cobra.Command, member, path string, given map[string]string,
+	t terminal.Terminal, c *cobra.Command, member, byName, path string, given map[string]string,
 ) []string {
 	s, err := OpenSession(t, c)
 	if err != nil || path == "" {
@@ -196,11 +202,14 @@ func offered(
 	}
 	all.Wait()
 	var choices []string
-	for _, item := range slices.Concat(found...) {
+	items := slices.Concat(found...)
+	names := uniqueNames(byName, items)
+	for _, item := range items {
 		text := nameOf(member, item)
 		if text == "" {
 			continue
 		}
+		text = cmp.Or(names[text], text)
 		if about := describing(item); about != text && about != "" {
 			text = cobra.CompletionWithDesc(text, terminal.Printable(about))
 		}
@@ -235,6 +244,9 @@ func listed(ctx context.Context, api *client.Client, path string, given map[stri
 	}
 	member, after, _ := strings.Cut(rest, "}")
 	if value := given[member]; value != "" {
+		if recognizedBy[member] != "" {
+			value, _ = idOf(ctx, api, named{kind: member, given: value}, given)
+		}
 		return listed(ctx, api, before+client.Segment(value)+after, given)
 	}
 	var all []client.Listed

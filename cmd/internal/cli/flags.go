@@ -29,16 +29,26 @@ func AddServerFlag(c *cobra.Command) {
 
 // TeamFlag adds the flag that names the team of a new object to a command that has its function already: the error of a
 // team that isn't found names the flag.
-func TeamFlag(command *cobra.Command, team *string) {
+func TeamFlag(t terminal.Terminal, command *cobra.Command, team *string) {
 	run := command.RunE
 	command.RunE = func(c *cobra.Command, args []string) error {
-		err := run(c, args)
-		if *team == "" {
-			return err
+		given := *team
+		if given == "" {
+			return run(c, args)
 		}
-		return nameAbsent(err, []reference{{noun: "team", name: *team, flag: "--team"}}, nil)
+		if s, err := OpenSession(t, c); err != nil {
+			return err
+		} else if person, err := s.Personal(); err != nil {
+			return err
+		} else if person != nil {
+			one := named{kind: "team", shown: "--team", given: given}
+			if *team, err = idOf(c.Context(), person.Client, one, nil); err != nil {
+				return person.Explained(err)
+			}
+		}
+		return nameAbsent(run(c, args), []reference{{noun: "team", name: given, flag: "--team"}}, nil)
 	}
-	command.Flags().StringVar(team, "team", "", "ID of the project's team. Defaults to your first team")
+	command.Flags().StringVar(team, "team", "", withName("team", "ID of the project's team. Defaults to your first team"))
 }
 
 // PageFlags adds --limit and --cursor to a command that prints one page of a list. usual is the size of a page without
@@ -92,7 +102,7 @@ func SayMore(t terminal.Terminal, printed int, cursor string) {
 
 // usageOf is a member's doc as the help of its flag, whose values differ from those of JSON.
 func usageOf(m contract.Member) string {
-	usage := inFlags.Replace(m.Doc)
+	usage := withName(kindOf(m), inFlags.Replace(m.Doc))
 	if m.Form == durationForm {
 		usage = strings.Replace(usage, ", in seconds", "", 1)
 	}

@@ -206,7 +206,11 @@ func RequestCommand(
 		if err := confirm(args); err != nil {
 			return err
 		}
+		names := namesIn(c, members, arguments, into)
 		err = as(t, c, func(api *client.Client) error {
+			if err := useIDs(c.Context(), api, names); err != nil {
+				return err
+			}
 			if op.Method == http.MethodGet {
 				return terminal.Paged(t, func() error { return run(c, api) })
 			}
@@ -266,6 +270,7 @@ func describeArguments(c *cobra.Command, members []contract.Member, names []stri
 		if text == "name or ID" || text == "ID" { // which says enough only in the reference of the API
 			text += " of the " + strings.ReplaceAll(members[i].Name, "_", " ")
 		}
+		text = withName(kindOf(members[i]), text)
 		if slices.Contains(left, name) {
 			text += ". Optional if there is only one"
 		}

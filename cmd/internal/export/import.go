@@ -104,7 +104,7 @@ undo an import that only created objects, use postern imports undo.`,
 	flags.StringVar(&f.in.Name, "name", "", "name of the new project. Defaults to the name in the zip. Other "+
 		"gateways: name of the product and the tenant. If you import from several gateways, use a different name for "+
 		"each. Defaults to kong or aws")
-	cli.TeamFlag(command, &f.in.Team)
+	cli.TeamFlag(t, command, &f.in.Team)
 	flags.BoolVar(&f.in.DryRun, "dry-run", false, "show what the import would do, without changing anything")
 	flags.BoolVar(&f.yes, "yes", false, "skip the confirmation")
 	flags.StringVar(&f.sum, "sha256", "", "SHA-256 checksum that the zip must have, in hexadecimal")

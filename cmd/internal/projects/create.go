@@ -94,7 +94,7 @@ use --weighted-target instead of URL.`,
 	flags.StringVar(&f.proxy.Product, "product", "", "name of the project's product, created if it doesn't exist")
 	flags.StringVar(&f.proxy.Tenant, "tenant", "", "name of an additional tenant to serve, created if it doesn't exist")
 	flags.StringVar(&f.proxy.Version, "version", "", "name of the version in the gateway URL. Defaults to 1.0.0")
-	cli.TeamFlag(command, &f.proxy.Team)
+	cli.TeamFlag(t, command, &f.proxy.Team)
 	flags.StringArrayVar(
 		&f.environments, "environment", nil, "environment, as `NAME=URL`. Defaults to prod=TARGET (repeatable)",
 	)

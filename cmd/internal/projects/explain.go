@@ -16,7 +16,7 @@ func newExplain(t terminal.Terminal) *cobra.Command {
 	command := cli.OperationCommand(t, cli.OfProject, contract.Explain,
 		func(_ contract.Question, found contract.Explanation) error { return printExplanation(t, found) })
 	command.Example += `
-  postern explain shop DELETE /staff --version 1.0.0 --user usr_… --scopes 'openid orders:write'`
+  postern explain shop DELETE /staff --version 1.0.0 --user ana@example.com --scopes 'openid orders:write'`
 	return command
 }
 
