@@ -156,6 +156,7 @@ var (
 	DownloadExport = &Op[ExportPath, File]{Operation{
 		ID: "download-export", Method: http.MethodGet, Path: export + "/download",
 		Summary: "Download the zip of an export", Permission: DownloadExports, Answer: Zip, Ranges: true,
+		Command: "exports download EXPORT", Example: "exports download exp_01jd -o shop.zip",
 		Doc: "Supports Range and If-Range requests. Every download is recorded in the audit log.",
 	}}
 )

@@ -4,11 +4,7 @@ package export
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -19,12 +15,12 @@ import (
 	"postern/cmd/internal/cli"
 	"postern/cmd/internal/terminal"
 	"postern/core/contract"
+	"postern/platform/fault"
 )
 
 type exportFlags struct {
+	output
 	kong, data  bool
-	file        string
-	force       bool
 	keys        string
 	keysGiven   bool // keys is not the default
 	secrets     bool
@@ -33,9 +29,6 @@ type exportFlags struct {
 	noConsumers bool
 	preview     bool
 }
-
-// stdout is the file name for standard output.
-const stdout = "-"
 
 // keysOptions are the values of --keys. A wrong one is a usage error before a request
 // is sent.
@@ -71,6 +64,10 @@ before you export, use --preview.`,
 			if f.preview {
 				return previewExport(c, t, args[0], in)
 			}
+			asJSON := terminal.WantsJSON(c)
+			if err := f.canWrite(t, asJSON); err != nil {
+				return err
+			}
 			if f.secrets {
 				password, err := terminal.ReadSecret(t, f.password)
 				if err != nil {
@@ -89,16 +86,6 @@ before you export, use --preview.`,
 			if err != nil {
 				return err
 			}
-			asJSON := terminal.WantsJSON(c)
-			if f.file == stdout {
-				switch {
-				case asJSON:
-					return terminal.UsageError("--json and -o - both write to standard output: use one of them")
-				case terminal.IsTerminal(t.Out):
-					return terminal.UsageError("can't write a zip to a terminal: redirect the output, or choose a " +
-						"file with -o")
-				}
-			}
 			return export(c.Context(), t, s, args[0], in, f, asJSON)
 		},
 	}
@@ -113,9 +100,7 @@ before you export, use --preview.`,
 	flags.BoolVar(&f.data, "data", false, "export data only, which is the default")
 	flags.BoolVar(&f.kong, "kong", false, "export data and a gateway that runs on Kong 3.9")
 	flags.BoolVar(&f.preview, "preview", false, "show how each item would move, without exporting anything")
-	flags.StringVarP(&f.file, "output", "o", "", "file to write, or - for standard output. Defaults to "+
-		"PROJECT-data.zip or PROJECT-kong.zip")
-	flags.BoolVar(&f.force, "force", false, "overwrite the file if it exists")
+	f.output.add(command)
 	flags.StringVar(
 		&f.keys, "keys", "hashes", "hashes keeps existing API keys working; mint also adds new keys; none leaves "+
 			"keys out",
@@ -149,9 +134,6 @@ func (f exportFlags) input() (contract.NewExport, error) {
 			terminal.UsageError(fmt.Sprintf("--keys %s and --no-consumers can't be combined, because keys belong to "+
 				"consumers: leave one of them out", f.keys))
 	}
-	if f.file == stdout && f.force {
-		return contract.NewExport{}, terminal.UsageError("--force and -o - can't be combined: use one of them")
-	}
 	if f.recipient != "" && !f.secrets {
 		return contract.NewExport{}, terminal.UsageError("--recipient requires --secrets")
 	}
@@ -181,12 +163,6 @@ func export(
 	ctx context.Context, t terminal.Terminal, s cli.Session, project string, in contract.NewExport, f exportFlags,
 	asJSON bool,
 ) error {
-	if f.file != "" && f.file != stdout {
-		// Checked before an export is queued and waited for.
-		if err := terminal.CanSave(t.Err, f.file, f.force); err != nil {
-			return err
-		}
-	}
 	p, err := cli.OnProject(ctx, s, project, func(ctx context.Context, api cli.Caller) (exporting, error) {
 		p, err := client.Do(ctx, api.Client, contract.GetProject, contract.ProjectPath{Project: project})
 		return exporting{p, api}, err
@@ -194,34 +170,20 @@ func export(
 	if err != nil {
 		return err
 	}
-	if f.file == "" {
-		// The server chose the name, which must not lead out of this folder.
-		if filepath.Base(p.Name) != p.Name || terminal.Printable(p.Name) != p.Name || p.Name == "" || p.Name[0] == '.' {
-			return errors.New("the project's name can't be used as a file name: choose a file name with --output")
-		}
-		f.file = p.Name + "-" + map[string]string{"gateway": "kong", "data": "data"}[in.Format] + ".zip"
-		if err := terminal.CanSave(t.Err, f.file, f.force); err != nil {
-			return err
-		}
+	if err := f.nameAfter(t, p.Project, in.Format); err != nil {
+		return err
 	}
 	e, err := client.Do(ctx, p.by.Client, contract.CreateExport, in.In(p.ID))
 	if err != nil {
 		return err
 	}
-	shown := terminal.NewProgress(t.Err)
-	e, err = p.by.WaitExport(ctx, e.ID, func(e contract.Export) { shown.Say(progressOf(e)) })
-	shown.End()
-	if err != nil {
+	id := e.ID
+	if e, err = f.download(ctx, t, p.by.Client, id); err != nil && fault.KindOf(err) != fault.Conflict {
+		fmt.Fprintf(t.Err, "The export remains on the server. To download it, run: postern exports download %s\n", id)
+	}
+	if err != nil || f.file == stdout {
 		return err
 	}
-	defer shown.End()
-	if f.file == stdout {
-		return download(ctx, t, p.by, e, shown)
-	}
-	if err := save(ctx, p.by, e, f.file, shown); err != nil {
-		return err
-	}
-	shown.End()
 	if asJSON {
 		return terminal.PrintJSON(t.Out, e)
 	}
@@ -232,61 +194,8 @@ func export(
 	return printExported(t, f.file, e, lines)
 }
 
-// progressOf says how far an export is.
-func progressOf(e contract.Export) string {
-	text := e.State
-	if e.Progress.Part != "" {
-		text += ": " + terminal.Printable(e.Progress.Part)
-	}
-	if e.Progress.RowsTotal > 0 {
-		text += fmt.Sprintf(", %d of %d rows", e.Progress.RowsDone, e.Progress.RowsTotal)
-	}
-	return text
-}
-
-func save(ctx context.Context, by cli.Caller, e contract.Export, file string, shown *terminal.Progress) error {
-	return terminal.WriteFile(file, func(part *os.File) error { return downloadTo(ctx, part, by, e, shown) })
-}
-
-// downloadTo writes an export to w, and shows how much of it is there.
-func downloadTo(
-	ctx context.Context, w io.Writer, by cli.Caller, e contract.Export, shown *terminal.Progress,
-) error {
-	return by.Download(ctx, e, &counted{Writer: w, of: e.SizeBytes, shown: shown})
-}
-
-// counted shows for each megabyte how much of a download is written.
-type counted struct {
-	io.Writer
-	done, of int64
-	shown    *terminal.Progress
-}
-
-// Write implements io.Writer.
-func (c *counted) Write(p []byte) (int, error) {
-	n, err := c.Writer.Write(p)
-	before := c.done >> 20
-	if c.done += int64(n); c.done>>20 > before {
-		c.shown.Say(fmt.Sprintf("downloading: %s of %s", terminal.Size(c.done), terminal.Size(c.of)))
-	}
-	return n, err //nolint:wrapcheck // of the file
-}
-
-// download writes an export to standard output, and says on the other one whether it is whole.
-func download(
-	ctx context.Context, t terminal.Terminal, by cli.Caller, e contract.Export, shown *terminal.Progress,
-) error {
-	if err := downloadTo(ctx, t.Out, by, e, shown); err != nil {
-		return fmt.Errorf("the zip is incomplete: %w", err)
-	}
-	shown.End()
-	_, err := fmt.Fprintf(t.Err, "Wrote %s, SHA-256 %s.\n", terminal.Size(e.SizeBytes), e.SHA256)
-	return err //nolint:wrapcheck // of the terminal
-}
-
 func printExported(t terminal.Terminal, file string, e contract.Export, lines []contract.LedgerLine) error {
-	fmt.Fprintf(t.Out, "Saved %s, %s, SHA-256 %s.\n\n", terminal.Printable(file), terminal.Size(e.SizeBytes), e.SHA256)
-	fmt.Fprintf(t.Out, "%s\n\n", headlineOf(e.Ledger, e.Format))
+	fmt.Fprintf(t.Out, "%s\n%s\n\n", savedLine(file, e), headlineOf(e.Ledger, e.Format))
 	own := e.Ledger.Configured
 	err := terminal.Details(t.Out, func(row func(...string)) {
 		printLedger(row, own.Exact, own.Approximate, own.Lossy, own.Skipped)

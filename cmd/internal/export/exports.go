@@ -26,6 +26,7 @@ func newExports(t terminal.Terminal) *cobra.Command {
 				fmt.Fprintf(t.Out, "Canceled export %s.\n", e.ID)
 				return nil
 			}),
+		newExportsDownload(t),
 		newExportsLedger(t))
 }
 
