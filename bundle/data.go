@@ -248,10 +248,10 @@ var dataTable = Table{
 				"model.fga. Object owners have their own item, `object_ownership`.",
 			Remedy: "Configure your new gateway to look up who owns the object in the path."},
 		{Reason: "relations", Title: "Rules that record owners", Status: Exact, How: "`authz/rules.json`",
-			Note: "The objects whose owners are recorded or removed after a 2xx response are in rules.json. OpenFGA " +
+			Note: "rules.json names the objects whose owners are recorded or removed after a 2xx response. OpenFGA " +
 				"doesn't see responses, so it can't record owners itself.",
-			Remedy: "Have your new gateway or your API record and remove owners. Otherwise, new objects have no " +
-				"owner."},
+			Remedy: "Make sure that your new gateway or your API records and removes owners. Otherwise, new objects " +
+				"have no owner."},
 	},
 	snapshot.FeatureRuleDefault: {{Reason: "document", Status: Exact,
 		How: "`authz/rules.json`; for OpenFGA, the files next to it",

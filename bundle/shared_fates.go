@@ -61,8 +61,9 @@ var (
 		How:    "`auth/clients.json`: settings; `auth/issuers.json`: issuer and public keys",
 		Note: "The app client gets tokens for itself from Postern. This zip contains its settings, the SHA-256 of " +
 			"its secret, its issuer URL and the public keys that verify the tokens issued to it.",
-		Remedy: "Before you move the machine, give it an API key with its own owner, or register it with your own " +
-			"OpenID Connect provider and configure the gateway to verify that provider's tokens.",
+		Remedy: "Before you move the machine that uses this app client, give it an API key with its own owner, or " +
+			"register it with your own OpenID Connect provider and configure the gateway to verify that provider's " +
+			"tokens.",
 	}
 	// LoginProvider is an identity provider that an app client offers, with a secret.
 	LoginProvider = Fate{

@@ -146,7 +146,7 @@ type GroupOwnerList struct {
 
 // NewGroupOwner is an app owner with its role in a group.
 type NewGroupOwner struct {
-	Owner string `json:"owner" doc:"Owner of keys, such as billing-service. Add users as members instead"`
+	Owner string `json:"owner" doc:"Owner of keys, such as billing-service. Add users as members, not as owners"`
 	Role  string `json:"role" enum:"member,admin" doc:"member or admin. Rules can require the admin role"`
 }
 

@@ -89,7 +89,7 @@ func (o Options) check(opened map[string]bool, hosts []string) error {
 	for _, name := range o.Trust {
 		if !slices.ContainsFunc(hosts, func(host string) bool { return strings.EqualFold(host, name) }) {
 			return &OptionError{"trust", name, "unknown", "The files don't contain an https target with this host. " +
-				"The hosts of https targets: " + namesOf(hosts) + "."}
+				"The files have https targets with these hosts: " + namesOf(hosts) + "."}
 		}
 	}
 	return nil

@@ -86,8 +86,8 @@ func TestOptions_refused(t *testing.T) {
 	}{
 		"an unknown host": {
 			trustFile, movein.Options{Trust: []string{"nope"}}, "--trust nope: The files don't contain an https " +
-				"target with this host. The hosts of https targets: A.example.net, Orders-up, b.example.net, " +
-				"stock.example.net.",
+				"target with this host. The files have https targets with these hosts: A.example.net, " +
+				"Orders-up, b.example.net, stock.example.net.",
 		},
 		"a host and an unknown one": {
 			trustFile, movein.Options{Trust: []string{"stock.example.net", "plain"}}, "--trust plain: ",
@@ -97,11 +97,12 @@ func TestOptions_refused(t *testing.T) {
 			movein.Options{Trust: []string{"stock.example.net"}}, "--trust stock.example.net: ",
 		},
 		"without https targets": {
-			`_format_version: "3.0"`, movein.Options{Trust: []string{"a"}}, "The hosts of https targets: none.",
+			`_format_version: "3.0"`, movein.Options{Trust: []string{"a"}},
+			"The files have https targets with these hosts: none.",
 		},
 		"an unknown host of AWS": {
 			aws, movein.Options{Trust: []string{"b.example.net"}}, "--trust b.example.net: The files don't contain " +
-				"an https target with this host. The hosts of https targets: a.example.net.",
+				"an https target with this host. The files have https targets with these hosts: a.example.net.",
 		},
 		"a host of AWS": {aws, movein.Options{Trust: []string{"A.example.net"}}, ""},
 		"another host name": {

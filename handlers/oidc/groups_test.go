@@ -1,8 +1,11 @@
 package oidc_test
 
 import (
+	"bufio"
 	"encoding/json"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -161,6 +164,7 @@ func TestManagedGroups_refusals(t *testing.T) {
 		"an unknown role":          {staff + plain, token, `{"role":"owner"}`, 422, "invalid_role"},
 		"an unknown field":         {staff + plain, token, `{"rule":"admin"}`, 422, "unknown_field"},
 		"no JSON":                  {staff + plain, token, `role=admin`, 400, "invalid_json"},
+		"a large body":             {staff + plain, token, strings.Repeat(" ", 4097), 413, "too_large"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, header, body := s.call("PUT", tt.path, tt.token, tt.body)
@@ -178,6 +182,33 @@ func TestManagedGroups_refusals(t *testing.T) {
 	}
 	if status, _, _ := s.call("PUT", staff+plain, token, ""); status != http.StatusUnauthorized {
 		t.Errorf("a frozen admin gets %d", status)
+	}
+}
+
+// TestManagedGroups_brokenBody sends a chunk whose length isn't a number.
+func TestManagedGroups_brokenBody(t *testing.T) {
+	t.Parallel()
+	s := newGroupAdmins(t, state.OpenSQLite(t))
+	admin, token := s.join("openid groups:manage")
+	s.makeAdmin(s.group, admin)
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "PUT %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n"+
+		"Transfer-Encoding: chunked\r\n\r\nmany\r\n", s.path("/groups/"+s.group+"/members/"+admin), token)
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if response.StatusCode != http.StatusBadRequest || !strings.Contains(string(body), `"malformed"`) {
+		t.Errorf("answers %d %s, want 400 malformed", response.StatusCode, body)
 	}
 }
 

@@ -147,8 +147,8 @@ func onlyForZips(in contract.NewImport) error {
 		if one.isSent {
 			wrong = append(wrong, fault.Field{
 				Pointer: one.pointer, Code: "only_zips",
-				Detail: "Leave this out. It is only for exported zips. Files from other gateways create a plan, " +
-					"which you apply later.",
+				Detail: "Leave this out. It is only for exported zips. Importing files from other " +
+					"gateways creates a plan, which you apply later.",
 			})
 		}
 	}

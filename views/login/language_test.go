@@ -89,7 +89,7 @@ func TestLanguages_used(t *testing.T) {
 // as JSON.
 var noPage = []string{
 	"credentials_required", "insufficient_scope", "invalid_client", "invalid_grant", "invalid_json", "invalid_scope",
-	"invalid_target", "invalid_token", "token_type_ambiguous", "too_large",
+	"invalid_target", "invalid_token", "malformed", "token_type_ambiguous", "too_large",
 	"too_many_app_clients", "too_many_approvals", "too_many_providers", "unauthorized_client",
 	"rotation_pending", "unsupported_grant_type", "user_not_invited", "invalid_request",
 }

@@ -128,7 +128,7 @@ func keyForm(m Keys) templ.Component {
 					Value:  m.Create.Product,
 					Title:  "Valid for every project in " + m.Create.Product,
 					Chosen: m.Create.OfProduct,
-					Text:   "In each project, the key has the scopes of that project's key type of the same name.",
+					Text:   "In each project, the key has the scopes of the project's key type with the same name.",
 				}},
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {

@@ -596,7 +596,7 @@ func keyCheck(m KeyCheck) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, "<section class=\"mt-10\" aria-labelledby=\"key-check-title\"><h2 id=\"key-check-title\">Check a key</h2><p class=\"text-muted mt-1 mb-3 max-w-2xl\">Paste a caller's key to check whether it belongs to this project. A hash in a file can look right but never match a key, so check one key from each source.</p><form id=\"key-check\" method=\"post\" action=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, "<section class=\"mt-10\" aria-labelledby=\"key-check-title\"><h2 id=\"key-check-title\">Check a key</h2><p class=\"text-muted mt-1 mb-3 max-w-2xl\">Paste a caller's key to check whether it belongs to this project. A hash can look valid and still match no key, so check one key from each source.</p><form id=\"key-check\" method=\"post\" action=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -76,7 +76,7 @@ func limits(m Limits) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<p class=\"hint\">Windows follow the UTC clock. A call over any limit gets 429 and isn't counted. If a key or its type has its own limits, those replace the limits below that apply to each key.</p><div id=\"limit-rows\" class=\"space-y-3\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<p class=\"hint\">Time windows are aligned to UTC. A call over any limit gets 429 and isn't counted. If a key or its type has its own limits, those replace the limits below that apply to each key.</p><div id=\"limit-rows\" class=\"space-y-3\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -24,7 +24,7 @@ import (
 
 // AddServerFlag adds --server, which OpenSession reads.
 func AddServerFlag(c *cobra.Command) {
-	c.Flags().String("server", "", "URL of the Postern server. Defaults to the current context")
+	c.Flags().String("server", "", "URL of the Postern server. Defaults to the current context's server")
 }
 
 // TeamFlag adds the flag that names the team of a new object to a command that has its function already: the error of a
@@ -48,7 +48,8 @@ func TeamFlag(t terminal.Terminal, command *cobra.Command, team *string) {
 		}
 		return nameAbsent(run(c, args), []reference{{noun: "team", name: given, flag: "--team"}}, nil)
 	}
-	command.Flags().StringVar(team, "team", "", withName("team", "ID of the project's team. Defaults to your first team"))
+	usage := withName("team", "ID of the project's team. Defaults to your first team")
+	command.Flags().StringVar(team, "team", "", usage)
 }
 
 // PageFlags adds --limit and --cursor to a command that prints one page of a list. usual is the size of a page without

@@ -35,9 +35,10 @@ var recognizedBy = map[string]string{
 // wholeID is an ID of package models, which isn't looked up.
 var wholeID = regexp.MustCompile(`^[a-z]+_[0-9a-hjkmnp-tv-z]{26}$`)
 
-// maxSearched is how many lists, which are those of tenants, are searched for one name. errTooMany is the error of more.
+// maxSearched is how many lists, which are those of tenants, are searched for one name.
 const maxSearched = 50
 
+// errTooMany is the error of more lists than maxSearched.
 var errTooMany = errors.New("too many lists")
 
 // recognizable returns what people recognize an item of a list by.

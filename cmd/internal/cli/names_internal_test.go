@@ -36,7 +36,8 @@ func TestKindOf(t *testing.T) {
 		"ID of the user whose token the call sends":                                     "user",
 		"ID of a user, name of an app that owns keys, or subject and issuer of a token": "",
 	} {
-		if got := kindOf(contract.Member{Name: "user", Place: contract.InQuery, Type: reflect.TypeFor[string](), Doc: doc}); got != want {
+		m := contract.Member{Name: "user", Place: contract.InQuery, Type: reflect.TypeFor[string](), Doc: doc}
+		if got := kindOf(m); got != want {
 			t.Errorf("%s: got %q, want %q", doc, got, want)
 		}
 	}
@@ -51,7 +52,9 @@ func TestUniqueNames(t *testing.T) {
 	if want := map[string]string{"grp_2": "ops"}; !maps.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	got = uniqueNames("user", []client.Listed{{ID: "usr_1", Email: "Ana@example.com"}, {ID: "usr_2", Email: "ana@example.com"}})
+	got = uniqueNames("user", []client.Listed{
+		{ID: "usr_1", Email: "Ana@example.com"}, {ID: "usr_2", Email: "ana@example.com"},
+	})
 	if len(got) > 0 {
 		t.Errorf("got %q for one address with different case", got)
 	}

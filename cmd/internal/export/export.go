@@ -15,7 +15,6 @@ import (
 	"postern/cmd/internal/cli"
 	"postern/cmd/internal/terminal"
 	"postern/core/contract"
-	"postern/platform/fault"
 )
 
 type exportFlags struct {
@@ -178,11 +177,14 @@ func export(
 		return err
 	}
 	id := e.ID
-	if e, err = f.download(ctx, t, p.by.Client, id); err != nil && fault.KindOf(err) != fault.Conflict {
-		fmt.Fprintf(t.Err, "The export remains on the server. To download it, run: postern exports download %s\n", id)
-	}
-	if err != nil || f.file == stdout {
+	if e, err = f.download(ctx, t, p.by.Client, id); err != nil {
+		if (e.Running() || e.State == contract.ExportReady) && f.file != stdout {
+			fmt.Fprintf(t.Err, "To download the export later, run: postern exports download %s\n", id)
+		}
 		return err
+	}
+	if f.file == stdout {
+		return nil
 	}
 	if asJSON {
 		return terminal.PrintJSON(t.Out, e)

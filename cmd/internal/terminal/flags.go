@@ -71,6 +71,52 @@ func RefuseEmpty(c *cobra.Command) {
 	})
 }
 
+// repeatedValue is a flag that is given once for each value. It remembers in an annotation that one had a comma, as a
+// list of several would.
+type repeatedValue struct {
+	pflag.Value
+	of *pflag.Flag
+}
+
+// commaKey is the annotation of a flag with a comma in one of its values.
+const commaKey = "has a comma"
+
+// Set implements pflag.Value.
+func (v repeatedValue) Set(text string) error {
+	if strings.Contains(text, ",") {
+		if v.of.Annotations == nil {
+			v.of.Annotations = map[string][]string{}
+		}
+		v.of.Annotations[commaKey] = nil
+	}
+	return v.Value.Set(text)
+}
+
+// hasCommas reports whether a flag that is given once for each value has one with a comma.
+func hasCommas(f *pflag.Flag) bool {
+	_, has := f.Annotations[commaKey]
+	return has
+}
+
+// NoteCommas has errors about the flags of a command and its subcommands that are given once for each value explain
+// this if a value has commas. Call it after NameTypes.
+func NoteCommas(c *cobra.Command) {
+	for _, below := range c.Commands() {
+		NoteCommas(below)
+	}
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if !strings.HasSuffix(f.Usage, "(repeatable)") {
+			return
+		}
+		if several, ok := f.Value.(sliceValue); ok {
+			several.Value = repeatedValue{several.Value, f}
+			f.Value = several
+			return
+		}
+		f.Value = repeatedValue{f.Value, f}
+	})
+}
+
 // switchValue is a flag that is off unless it's set. Without it, package pflag shows a switch as --json[=true|false].
 type switchValue struct{ pflag.Value }
 

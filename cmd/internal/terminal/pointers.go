@@ -96,6 +96,16 @@ func inFlagUnits(c *cobra.Command, name, text string) string {
 	return strings.Replace(text, parts[0], said, 1)
 }
 
+// detailOf returns a text of the server about a flag or argument in the words of the command line. For a list with
+// commas in a flag that takes one value, it adds the way to give several.
+func detailOf(c *cobra.Command, name, text string) string {
+	text = inFlagUnits(c, name, text)
+	if flag := c.Flags().Lookup(strings.TrimPrefix(name, "--")); flag != nil && hasCommas(flag) {
+		text += " To give several values, repeat " + name + "."
+	}
+	return text
+}
+
 // leadsInto reports whether a pointer is the one of the pattern, or leads to something within it.
 func leadsInto(pattern, pointer string) bool {
 	want, is := strings.Split(pattern, "/"), strings.Split(pointer, "/")

@@ -152,7 +152,7 @@ func complain(w io.Writer, command *cobra.Command, err error) {
 		text, fields = missing+" is missing. "+text, nil
 	} else if len(fields) == 1 && fields[0].Detail == known.Public {
 		if name := fieldName(command, fields[0]); name != "" {
-			text = name + ": " + inFlagUnits(command, name, text)
+			text = name + ": " + detailOf(command, name, text)
 		}
 		fields = nil
 	}
@@ -161,7 +161,7 @@ func complain(w io.Writer, command *cobra.Command, err error) {
 	}
 	for _, f := range fields {
 		name := cmp.Or(fieldName(command, f), "the request")
-		detail := inFlagUnits(command, name, f.Detail)
+		detail := detailOf(command, name, f.Detail)
 		fmt.Fprintf(w, "  %s: %s\n", Printable(name), Printable(FlagsOnly(command, detail)))
 	}
 }
