@@ -216,8 +216,8 @@ func invite(m Invite) templ.Component {
 				Required:     true,
 				Autocomplete: "off",
 				Placeholder:  "ana@example.com",
-				Hint: "No email is sent. To let the user sign in, create an invitation link on the user's page. You " +
-					"don't need one if the user's provider is trusted for their email domain.",
+				Hint: "No email is sent. To let the user sign in, create an invitation link on the user's " +
+					"page. You don't need one if the user's provider is trusted for their email domain.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
