@@ -130,9 +130,9 @@ type DomainCreation struct {
 // DomainChange routes a domain to another environment, or changes which calls it matches. Its host name can't be
 // changed.
 type DomainChange struct {
-	PathPrefix  *string   `json:"path_prefix,omitempty" doc:"Match only this path and paths below it; an empty value matches all paths"`
+	PathPrefix  *string   `json:"path_prefix,omitempty" doc:"Match only this path and paths below it; an empty value matches all paths" help:"Match only this path and paths below it; use \"\" for all paths"`
 	StripPrefix *bool     `json:"strip_prefix,omitempty" doc:"Remove the prefix before rules are matched and calls are forwarded"`
-	Methods     *[]string `json:"methods,omitempty" flag:"method" doc:"Match only calls with these methods; an empty list matches all methods"`
+	Methods     *[]string `json:"methods,omitempty" flag:"method" doc:"Match only calls with these methods; an empty list matches all methods" help:"Match only calls with these methods; use \"\" for all methods"`
 	Version     *string   `json:"version,omitempty" minLength:"1" doc:"Name or ID of the version. Required if several versions have an environment with the specified name"`
 	Environment *string   `json:"environment,omitempty" doc:"Name or ID of the environment that the domain will point to. If you change only the version, Postern uses the new version's environment with the same name"`
 }

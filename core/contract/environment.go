@@ -31,7 +31,7 @@ type EnvironmentTarget struct {
 // NewEnvironment is an environment to be created.
 type NewEnvironment struct {
 	Name   string `json:"name" slug:"true" doc:"Name of the environment. It is part of the gateway URL" example:"staging"`
-	Target string `json:"target,omitempty" doc:"http or https URL that calls are forwarded to. Required unless you set upstream.targets"`
+	Target string `json:"target,omitempty" doc:"http or https URL that calls are forwarded to. Required unless you set upstream.targets" help:"http or https URL that calls are forwarded to. Required unless you use --weighted-target"`
 
 	Upstream Upstream `json:"upstream,omitzero" flag:",each" doc:"Settings of the upstream"`
 }

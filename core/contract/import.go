@@ -11,7 +11,7 @@ type NewImport struct {
 	Team     string `query:"team" doc:"ID of the team. Defaults to your first team"`
 	SHA256   string `query:"sha256" doc:"Expected SHA-256 of the zip, in hexadecimal"`
 	SignedBy string `query:"signed_by" doc:"Ed25519 public key that must verify the zip's signature, in base64"`
-	DryRun   bool   `query:"dry_run" doc:"Change nothing and return what the import would do"`
+	DryRun   bool   `query:"dry_run" doc:"Change nothing and return what the import would do" help:"Change nothing and print what the import would do"`
 	Apply    bool   `query:"apply" flag:"-" doc:"Import the zip immediately. This is the default. Refused for files from other gateways, which must be planned first"`
 }
 

@@ -8,6 +8,6 @@ type IPRules struct {
 
 // IPRulesChange replaces address ranges; nil leaves a member unchanged.
 type IPRulesChange struct {
-	Allow *[]string `json:"allow,omitempty" flag:"ip-allow,list" doc:"Allowed IP address ranges. Replaces the existing list. An empty list (on the command line, \"\") allows any address"`
+	Allow *[]string `json:"allow,omitempty" flag:"ip-allow,list" doc:"Allowed IP address ranges. Replaces the existing list. An empty list allows any address" help:"Allowed IP address ranges. Replaces the existing list. Use \"\" to allow any address"`
 	Deny  *[]string `json:"deny,omitempty" flag:"ip-deny,list" doc:"Denied IP address ranges, which override allowed ranges. Replaces the existing list"`
 }

@@ -147,7 +147,7 @@ type KeyChange struct {
 	Description  *string             `json:"description,omitempty" doc:"Purpose of the key"`
 	Metadata     *Metadata           `json:"metadata,omitempty" doc:"Your own data about the key, as a JSON object of at most 4 KB. Replaces the existing metadata. Use {} to remove it"`
 	Limits       Optional[Limits]    `json:"limits,omitzero" flag:",,type" doc:"Calls per window. Replaces the existing limits. Use {} for unlimited calls, or null for the key type's limits"`
-	AllowedCIDRs *[]string           `json:"allowed_cidrs,omitempty" flag:",list" doc:"IP addresses and ranges that the key can be used from. Replaces the existing list. An empty list (on the command line, \"\") allows any address"`
+	AllowedCIDRs *[]string           `json:"allowed_cidrs,omitempty" flag:",list" doc:"IP addresses and ranges that the key can be used from. Replaces the existing list. An empty list allows any address" help:"IP addresses and ranges that the key can be used from. Replaces the existing list. Use \"\" to allow any address"`
 	ExpiresAt    Optional[time.Time] `json:"expires_at,omitzero" flag:"expires,time,never" doc:"When the key expires (RFC 3339). Use null to remove the expiration date"`
 }
 
@@ -173,7 +173,7 @@ type Grace struct {
 // KeyImport is a request to import keys from a file, which is its body.
 type KeyImport struct {
 	ProjectPath
-	DryRun    bool     `query:"dry_run" doc:"Change nothing and return what the import would do"`
+	DryRun    bool     `query:"dry_run" doc:"Change nothing and return what the import would do" help:"Change nothing and print what the import would do"`
 	AllowWeak bool     `query:"allow_weak" doc:"Import keys that are shorter than 16 characters or have fewer than 8 different characters. Anyone who has the hash of such a key can guess the key"`
 	Update    bool     `query:"update" doc:"Update existing keys whose attributes differ. By default, rows with such keys are refused"`
 	KeyType   string   `query:"key_type" doc:"Key type for rows that have neither a key type nor scopes. By default, these rows are refused"`

@@ -26,6 +26,7 @@ type Member struct {
 	Type     reflect.Type
 	Required bool
 	Doc      string
+	Help     string // of the flag; "" if Doc describes it too
 	Enum     []string
 	Flag     string // of the command, without dashes; "" for none
 	Form     string // of the flag's value, "" for that of its type
@@ -102,7 +103,7 @@ func members(of reflect.Type, index []int, place Place) (out []Member) {
 
 // memberOf returns the member that a field is, and false for one that is sent nowhere.
 func memberOf(field reflect.StructField, place Place) (Member, bool) {
-	m := Member{Place: place, Type: field.Type, Doc: field.Tag.Get("doc"), Slug: field.Tag.Get("slug") == "true"}
+	m := Member{Place: place, Type: field.Type, Doc: field.Tag.Get("doc"), Help: field.Tag.Get("help"), Slug: field.Tag.Get("slug") == "true"}
 	if place == InBody {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		m.Name, m.Required = name, !strings.Contains(options, "omit") // omitempty or omitzero

@@ -11,7 +11,7 @@ type Project struct {
 	Team          string        `json:"team" doc:"ID of the owning team" audit:"-"`
 	Name          string        `json:"name"`
 	DisplayName   string        `json:"display_name"`
-	FallbackOwner string        `json:"fallback_owner" doc:"Owner to assign to calls without a key if keyless is owner_fallback"`
+	FallbackOwner string        `json:"fallback_owner" doc:"Owner to assign to calls without a key if keyless is owner_fallback" help:"Owner to assign to calls without a key in versions with --keyless owner_fallback"`
 	Product       *string       `json:"product" doc:"Name of its product; null if there is none"`
 	Tenants       []string      `json:"tenants" doc:"Names of its tenants"`
 	Limits        ProjectLimits `json:"limits" doc:"Allowed calls per window, for each kind of limit"`
@@ -63,7 +63,7 @@ type ProjectList struct {
 // ProjectChange changes a project; nil leaves a member unchanged.
 type ProjectChange struct {
 	DisplayName   *string             `json:"display_name,omitempty" doc:"Display name. If it's empty, the project's name is shown instead"`
-	FallbackOwner *string             `json:"fallback_owner,omitempty" doc:"Owner to assign to calls without a key if keyless is owner_fallback"`
+	FallbackOwner *string             `json:"fallback_owner,omitempty" doc:"Owner to assign to calls without a key if keyless is owner_fallback" help:"Owner to assign to calls without a key in versions with --keyless owner_fallback"`
 	Product       Optional[string]    `json:"product,omitzero" doc:"Name of one of the team's products. Use null for none. The old product's keys stop working in the project, except keys that were created there"`
 	Limits        ProjectLimitsChange `json:"limits,omitzero" flag:",each" doc:"New limits, for each kind of limit. Fields that you leave out don't change"`
 }

@@ -26,7 +26,7 @@ const (
 // without a credential don't have any.
 type Rules struct {
 	Default         RuleDefault `json:"default" enum:"allow,deny" doc:"Decision for routes without a rule"`
-	Mode            RuleMode    `json:"mode" enum:"off,shadow,enforce" doc:"Mode for default, read_write_scopes and rules without their own mode"`
+	Mode            RuleMode    `json:"mode" enum:"off,shadow,enforce" doc:"Mode for default, read_write_scopes and rules without their own mode" help:"Mode for --default, --read-write-scopes and rules without their own mode"`
 	ReadWriteScopes bool        `json:"read_write_scopes" doc:"On routes without a rule that names scopes, require keys to have the read scope (for GET, HEAD and OPTIONS) or the write scope (for other methods)"`
 	List            []Rule      `json:"rules" flag:"-" doc:"All rules. If several match a call, the rule with the most specific path applies"`
 }

@@ -17,7 +17,7 @@ type UpstreamChecks struct {
 	Unhealthy  *int    `json:"unhealthy,omitempty" flag:"check-unhealthy" doc:"Number of consecutive failed checks after which a target gets no calls, up to 100. Defaults to 3"`
 
 	Statuses        []StatusRange `json:"statuses,omitempty" flag:"check-statuses,list" doc:"Status codes that count as success: numbers, or ranges such as 200-399. Defaults to 200-399"`
-	PassiveFailures *int          `json:"passive_failures,omitempty" flag:"passive-failures" doc:"Number of consecutive failed calls after which a target gets no calls for a while, up to 1,000. Use 0 to turn this off. Applies only without a path and with more than one target. Defaults to 5"`
+	PassiveFailures *int          `json:"passive_failures,omitempty" flag:"passive-failures" doc:"Number of consecutive failed calls after which a target gets no calls for a while, up to 1,000. Use 0 to turn this off. Applies only without a path and with more than one target. Defaults to 5" help:"Number of consecutive failed calls after which a target gets no calls for a while, up to 1,000. Use 0 to turn this off. Applies only without --check-path and with more than one target. Defaults to 5"`
 }
 
 // UpstreamBreaker stops calls to a target that keeps failing.

@@ -10,7 +10,7 @@ import (
 // change it leaves the member unchanged. Answers have all members.
 type UpstreamRetries struct {
 	Max *int              `json:"max,omitempty" flag:"retries" doc:"Maximum number of retries, from 0 to 10. A call is retried if no part of it was sent. GET, HEAD, OPTIONS, PUT and DELETE calls with a body of up to 64 KB are also retried if the connection ends before the upstream responds. Defaults to 1"`
-	On  *[]RetryCondition `json:"on,omitempty" flag:"retry-on,list" doc:"Additional conditions for retrying GET, HEAD, OPTIONS, PUT and DELETE calls: the status codes 502, 503 and 504, or timeout (no response within response_ms). Defaults to none"`
+	On  *[]RetryCondition `json:"on,omitempty" flag:"retry-on,list" doc:"Additional conditions for retrying GET, HEAD, OPTIONS, PUT and DELETE calls: the status codes 502, 503 and 504, or timeout (no response within response_ms). Defaults to none" help:"Additional conditions for retrying GET, HEAD, OPTIONS, PUT and DELETE calls: the status codes 502, 503 and 504, or timeout (no response within --response-timeout). Defaults to none"`
 }
 
 // RetryCondition is something that a call is sent again for: a status such as 502, which is a number in JSON, or

@@ -10,8 +10,8 @@ import (
 
 // UpstreamTargets are several targets of an environment, and how calls are spread over them.
 type UpstreamTargets struct {
-	Targets []UpstreamTarget `json:"targets,omitempty" flag:"weighted-target" doc:"Several targets, instead of target. The targets can differ only in host and port. At most 32"`
-	Balance *UpstreamBalance `json:"balance,omitempty" flag:"balance" doc:"How calls are spread across targets: round_robin, least_connections, or a hash: {\"hash\": \"key\"}, with key, owner, ip or {\"header\": NAME}. Defaults to round_robin"`
+	Targets []UpstreamTarget `json:"targets,omitempty" flag:"weighted-target" doc:"Several targets, instead of target. The targets can differ only in host and port. At most 32" help:"One of several targets, as URL or URL=WEIGHT. The targets can differ only in host and port. At most 32"`
+	Balance *UpstreamBalance `json:"balance,omitempty" flag:"balance" doc:"How calls are spread across targets: round_robin, least_connections, or a hash: {\"hash\": \"key\"}, with key, owner, ip or {\"header\": NAME}. Defaults to round_robin" help:"How calls are spread across targets: round_robin, least_connections, hash=key, hash=owner, hash=ip or hash=header:NAME. Defaults to round_robin"`
 }
 
 // UpstreamTarget is one of several targets.

@@ -103,7 +103,7 @@ func SayMore(t terminal.Terminal, printed int, cursor string) {
 
 // usageOf is a member's doc as the help of its flag, whose values differ from those of JSON.
 func usageOf(m contract.Member) string {
-	usage := withName(kindOf(m), inFlags.Replace(m.Doc))
+	usage := withName(kindOf(m), cmp.Or(m.Help, m.Doc))
 	if m.Form == durationForm {
 		usage = strings.Replace(usage, ", in seconds", "", 1)
 	}

@@ -266,7 +266,7 @@ func describeArguments(c *cobra.Command, members []contract.Member, names []stri
 		if i < 0 || members[i].Doc == "" {
 			continue
 		}
-		text, _, _ := strings.Cut(lowerFirst(inFlags.Replace(members[i].Doc)), ". Defaults to ")
+		text, _, _ := strings.Cut(lowerFirst(members[i].Doc), ". Defaults to ")
 		if text == "name or ID" || text == "ID" { // which says enough only in the reference of the API
 			text += " of the " + strings.ReplaceAll(members[i].Name, "_", " ")
 		}
@@ -288,23 +288,7 @@ var commandTexts = []string{
 	"from directory_url,", "from the printed URL,",
 }
 
-// flagTexts are pairs of JSON names and values in descriptions of members, and the flags and values of commands.
-var flagTexts = []string{
-	"you set upstream.targets", "you use --weighted-target",
-	"Several targets, instead of target.", "One of several targets, as URL or URL=WEIGHT.",
-	"within response_ms", "within --response-timeout",
-	"Mode for default, read_write_scopes and", "Mode for --default, --read-write-scopes and",
-	"only without a path", "only without --check-path",
-	"if keyless is owner_fallback", "in versions with --keyless owner_fallback",
-	`An empty list (on the command line, "") allows`, `Use "" to allow`,
-	"an empty list matches all methods", `use "" for all methods`,
-	"an empty value matches all paths", `use "" for all paths`,
-	`or a hash: {"hash": "key"}, with key, owner, ip or {"header": NAME}`,
-	"hash=key, hash=owner, hash=ip or hash=header:NAME",
-	"Change nothing and return what", "Change nothing and print what",
-}
-
-var inCommands, inFlags = strings.NewReplacer(commandTexts...), strings.NewReplacer(flagTexts...)
+var inCommands = strings.NewReplacer(commandTexts...)
 
 // helpWidth is the largest width of a line of help, in characters.
 const helpWidth = 85
