@@ -88,6 +88,10 @@ type Listed struct {
 	Account     string  `json:"account"`
 	User        string  `json:"user"`
 	Project     *string `json:"project"`
+	State       string  `json:"state"`
+
+	EmailVerified bool       `json:"email_verified"`
+	LastLoginAt   *time.Time `json:"last_login_at"`
 
 	Projects  names      `json:"projects"`
 	Methods   names      `json:"methods"`

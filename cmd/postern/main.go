@@ -94,7 +94,7 @@ func newRoot(t terminal.Terminal) *cobra.Command {
 	terminal.ListArguments(root)
 	terminal.NameTypes(root)
 	terminal.RefuseEmpty(root)
-	terminal.NoteCommas(root)
+	terminal.NoteLists(root)
 	terminal.OfferNoFiles(root)
 	return root
 }

@@ -8,7 +8,7 @@ import (
 
 // AppClientPath is the path parameter of an app client.
 type AppClientPath struct {
-	Client string `path:"client" doc:"ID of the app client"`
+	Client string `path:"client" id:"client" doc:"ID of the app client"`
 }
 
 // AppClient is an application that a tenant's users sign in to, and an OpenID Connect issuer itself.

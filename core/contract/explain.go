@@ -11,7 +11,7 @@ type Question struct {
 	Method      string `query:"method" doc:"HTTP method. Defaults to GET"`
 	Path        string `query:"path" doc:"Path under the environment's URL, such as /orders/42. For a custom domain, the complete path"`
 	Key         string `query:"key" doc:"ID of the API key that the call sends"`
-	User        string `query:"user" doc:"ID of the user whose token the call sends"`
+	User        string `query:"user" id:"user" doc:"ID of the user whose token the call sends"`
 	Scopes      string `query:"scopes" doc:"Scopes of the user's token, separated by spaces"`
 }
 

@@ -7,7 +7,7 @@ import (
 
 // GroupPath is the path parameter of a group.
 type GroupPath struct {
-	Group string `path:"group" doc:"ID of the group"`
+	Group string `path:"group" id:"group" doc:"ID of the group"`
 }
 
 // Group is a group of a tenant's users, and of apps that own keys of the tenant. Rules and headers use its name, so
@@ -166,7 +166,7 @@ type GroupOwnerRemoval struct {
 // NestingPath are the path parameters of a group in another one.
 type NestingPath struct {
 	GroupPath
-	Child string `path:"child" doc:"ID of the nested group"`
+	Child string `path:"child" id:"group" doc:"ID of the nested group"`
 }
 
 // Nested returns the path parameters of a group in another one.

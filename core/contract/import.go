@@ -8,7 +8,7 @@ import (
 // NewImport says how a zip is imported.
 type NewImport struct {
 	Name     string `query:"name" doc:"Name of the new project. Defaults to the name in the zip"`
-	Team     string `query:"team" doc:"ID of the team. Defaults to your first team"`
+	Team     string `query:"team" id:"team" doc:"ID of the team. Defaults to your first team"`
 	SHA256   string `query:"sha256" doc:"Expected SHA-256 of the zip, in hexadecimal"`
 	SignedBy string `query:"signed_by" doc:"Ed25519 public key that must verify the zip's signature, in base64"`
 	DryRun   bool   `query:"dry_run" doc:"Change nothing and return what the import would do" help:"Change nothing and print what the import would do"`

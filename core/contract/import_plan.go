@@ -275,7 +275,7 @@ type ImportSummary struct {
 
 // ImportList is a request for imports of other gateways' files.
 type ImportList struct {
-	Team string `query:"team" doc:"ID of a team. Defaults to all your teams"`
+	Team string `query:"team" id:"team" doc:"ID of a team. Defaults to all your teams"`
 }
 
 const oneImport = "/api/v1/imports/{import}"

@@ -32,12 +32,12 @@ type TeamList struct {
 	Page
 	Sort string `query:"sort" enum:"name,-name,created,-created" doc:"Sort order. A leading - means descending. Defaults to created"`
 	Text string `query:"q" flag:"search" maxLength:"200" doc:"Text to find in the name or display name, ignoring case"`
-	Team string `query:"team" doc:"ID of a team. Defaults to all your teams"`
+	Team string `query:"team" id:"team" doc:"ID of a team. Defaults to all your teams"`
 }
 
 // NewProduct is a product to be created.
 type NewProduct struct {
-	Team        string `json:"team,omitempty" minLength:"1" doc:"ID of the owning team. Defaults to your first team"`
+	Team        string `json:"team,omitempty" minLength:"1" id:"team" doc:"ID of the owning team. Defaults to your first team"`
 	Name        string `json:"name" slug:"true" doc:"Name of the product. Can't be changed later"`
 	DisplayName string `json:"display_name,omitempty" doc:"Display name. Defaults to the name"`
 }

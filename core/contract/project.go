@@ -56,7 +56,7 @@ type ProjectList struct {
 	Page
 	Sort  string `query:"sort" enum:"name,-name,created,-created" doc:"Sort order. A leading - means descending. Defaults to name"`
 	Text  string `query:"q" flag:"search" maxLength:"200" doc:"Text to find in the name or display name, ignoring case"`
-	Team  string `query:"team" doc:"ID of a team. Defaults to all your teams"`
+	Team  string `query:"team" id:"team" doc:"ID of a team. Defaults to all your teams"`
 	State string `query:"state" enum:"served,deleted" doc:"Only projects in this state; deleted means in the trash. Defaults to both"`
 }
 
@@ -104,7 +104,7 @@ type ProjectRemoval struct {
 
 // ProjectTeam is the team that a project is moved to.
 type ProjectTeam struct {
-	Team string `json:"team" doc:"ID of the new team. You must be an owner of both teams"`
+	Team string `json:"team" id:"team" doc:"ID of the new team. You must be an owner of both teams"`
 }
 
 // ProjectMove is a request to move a project to another team.

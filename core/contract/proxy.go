@@ -15,7 +15,7 @@ type NewProxy struct {
 	Version      string                       `json:"version,omitempty" minLength:"1" doc:"Name of the version. Defaults to 1.0.0"`
 	Environments map[string]EnvironmentTarget `json:"environments,omitempty" doc:"Environments by name. Defaults to prod with the target"`
 	RequestsAuth *NewRequestsAuth             `json:"requests_auth,omitempty"`
-	Team         string                       `json:"team,omitempty" minLength:"1" doc:"ID of the owning team. Defaults to your first team"`
+	Team         string                       `json:"team,omitempty" minLength:"1" id:"team" doc:"ID of the owning team. Defaults to your first team"`
 	Product      string                       `json:"product,omitempty" minLength:"1" doc:"Name of one of the team's products. It is created if it doesn't exist"`
 	Tenant       string                       `json:"tenant,omitempty" minLength:"1" doc:"Name of a tenant to attach. It is created if it doesn't exist"`
 	OpenAPI      OpenAPISource                `json:"openapi,omitempty"`

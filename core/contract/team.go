@@ -8,7 +8,7 @@ import (
 
 // TeamPath is the path parameter of a team.
 type TeamPath struct {
-	Team string `path:"team" doc:"ID of the team"`
+	Team string `path:"team" id:"team" doc:"ID of the team"`
 }
 
 // Team is a team of the caller.
@@ -74,7 +74,7 @@ type TeamRemoval struct {
 // TeamMemberPath are the path parameters of a member of a team.
 type TeamMemberPath struct {
 	TeamPath
-	Account string `path:"account" doc:"ID of the account"`
+	Account string `path:"account" id:"account" doc:"ID of the account"`
 }
 
 // MemberOf returns the path parameters of a member of a team.

@@ -27,7 +27,7 @@ func (t Tenant) Tag() string { return t.ETag }
 
 // NewTenant is a tenant to be created.
 type NewTenant struct {
-	Team          string `json:"team,omitempty" minLength:"1" doc:"ID of the owning team. Defaults to your first team"`
+	Team          string `json:"team,omitempty" minLength:"1" id:"team" doc:"ID of the owning team. Defaults to your first team"`
 	Name          string `json:"name" slug:"true" doc:"Name of the tenant. Can't be changed later. \"default\" is reserved"`
 	DisplayName   string `json:"display_name,omitempty" doc:"Display name. Defaults to the name"`
 	FallbackOwner string `json:"fallback_owner,omitempty" minLength:"1" doc:"Owner to assign to calls that have a token from this tenant but no key. Defaults to the project's fallback owner"`

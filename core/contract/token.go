@@ -8,7 +8,7 @@ import (
 
 // TokenPath is the path parameter of an access token.
 type TokenPath struct {
-	Token string `path:"token" doc:"ID of the token"`
+	Token string `path:"token" id:"token" doc:"ID of the token"`
 }
 
 // Token is a credential of the control plane: an access token of an account, or the key of an unclaimed workspace.

@@ -8,7 +8,7 @@ import (
 
 // UserPath is the path parameter of a user.
 type UserPath struct {
-	User string `path:"user" doc:"ID of the user"`
+	User string `path:"user" id:"user" doc:"ID of the user"`
 }
 
 // User is a user of a tenant.
@@ -84,7 +84,7 @@ type UserList struct {
 	State string `query:"state" enum:"active,frozen,invited" doc:"Only users in this state"`
 	Email string `query:"email" doc:"Only users with exactly this email address"`
 	Text  string `query:"q" flag:"search" doc:"Text to find in the email address, name or username, ignoring case"`
-	Group string `query:"group" doc:"Only direct members of the group with this ID"`
+	Group string `query:"group" id:"group" doc:"Only direct members of the group with this ID"`
 	Sort  string `query:"sort" enum:"name,-name,state,-state,last_login,-last_login,created,-created" doc:"Sort order. A leading - means descending. Defaults to -created"`
 }
 
@@ -140,7 +140,7 @@ func (i UserInvitation) LogValue() slog.Value { return slog.TimeValue(i.ExpiresA
 
 // InvitationPage says where an invitation link leads to.
 type InvitationPage struct {
-	AppClient string `json:"app_client,omitempty" minLength:"1" doc:"ID of the app client that the user signs in to. Defaults to the tenant's only app client"`
+	AppClient string `json:"app_client,omitempty" minLength:"1" id:"client" doc:"ID of the app client that the user signs in to. Defaults to the tenant's only app client"`
 }
 
 // UserInvitationCreation is a request for an invitation link.
@@ -192,7 +192,7 @@ type Consent struct {
 // ConsentPath are the path parameters of a consent.
 type ConsentPath struct {
 	UserPath
-	Client string `path:"client" doc:"ID of the app client"`
+	Client string `path:"client" id:"client" doc:"ID of the app client"`
 }
 
 const (

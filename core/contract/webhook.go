@@ -68,7 +68,7 @@ type NewWebhook struct {
 	URL         string   `json:"url" doc:"http or https URL that receives events as POST requests"`
 	Description string   `json:"description,omitempty" doc:"Description of the webhook"`
 	Events      []string `json:"events,omitempty" flag:"event" doc:"Event types to send: project.claimed, key.created, key.rotated, key.frozen, key.revoked, keys.imported, export.ready, export.failed, user.created, user.signed_in, user.frozen, user.deleted, group.changed, consent.withdrawn, tenant.deleted, domain.record_missing, domain.record_back, upstream.unhealthy or upstream.healthy. Defaults to all"`
-	Team        string   `json:"team,omitempty" minLength:"1" doc:"ID of the team whose events the webhook sends. Defaults to your first team"`
+	Team        string   `json:"team,omitempty" minLength:"1" id:"team" doc:"ID of the team whose events the webhook sends. Defaults to your first team"`
 }
 
 // WebhookCreation is a request for a new webhook.

@@ -106,10 +106,10 @@ func nest(tx *models.Tx, outer models.UserGroup, inner string, now time.Time) er
 		return err
 	}
 	if len(found) == 0 {
-		return fault.InvalidField("/group", "unknown_group", "The tenant has no group with this ID.")
+		return fault.InvalidField("/child", "unknown_group", "The tenant has no such group.")
 	}
 	if inner == outer.ID {
-		return fault.InvalidField("/group", "group_cycle", "A group can't contain itself.")
+		return fault.InvalidField("/child", "group_cycle", "A group can't contain itself.")
 	}
 	above, err := tx.Contains(inner, outer.ID)
 	if err != nil {
@@ -121,7 +121,7 @@ func nest(tx *models.Tx, outer models.UserGroup, inner string, now time.Time) er
 			return err
 		}
 		return fault.InvalidField(
-			"/group", "group_cycle", "A group can't contain itself: %s is already in %s.", outer.Name,
+			"/child", "group_cycle", "A group can't contain itself: %s is already in %s.", outer.Name,
 			strings.Join(path, ", which is in "),
 		)
 	}
@@ -321,7 +321,7 @@ func checkUsers(tx *models.Tx, tenant string, ids []string) error {
 		for _, id := range chunk {
 			if !slices.ContainsFunc(found, func(u models.EndUser) bool { return u.ID == id }) {
 				return fault.InvalidField(
-					"/members", "unknown_user", "The tenant has no user with the ID %q.", id,
+					"/members", "unknown_user", "The tenant has no user %q.", id,
 				)
 			}
 		}

@@ -18,8 +18,9 @@ import (
 const InvitationTTL = 7 * 24 * time.Hour
 
 // InviteUser creates an invitation link for a user who has not signed in yet. It leads to the account page of the app
-// client, and replaces the user's earlier link. Conflict user_signed_in for a user who
-// has signed in, Invalid app_client_required where the tenant has several app clients or none.
+// client, and replaces the user's earlier link. Conflict user_signed_in for a user who has signed in, Invalid
+// app_client_required where the tenant has several app clients or none, and unknown_app_client for one that it doesn't
+// have.
 func (s *Service) InviteUser(
 	ctx context.Context, p access.Principal, in contract.UserInvitationCreation,
 ) (contract.UserInvitation, error) {
@@ -94,8 +95,11 @@ func invitingClient(tx *models.Tx, tenant, id string) (string, error) {
 			return id, nil
 		}
 	}
-	return "", fault.InvalidField("/app_client", "app_client_required",
-		"Choose an app client that belongs to the user's tenant.")
+	code := "app_client_required"
+	if id != "" {
+		code = "unknown_app_client"
+	}
+	return "", fault.InvalidField("/app_client", code, "Choose an app client that belongs to the user's tenant.")
 }
 
 // invitedBy returns the user that a code invites to the tenant of an app client. Gone invitation_over for a code that

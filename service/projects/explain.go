@@ -206,7 +206,7 @@ func askUser(
 	user, err := tx.EndUserByID(in.User)
 	serves := slices.ContainsFunc(tenants, func(t models.Tenant) bool { return t.ID == user.TenantID })
 	if errors.Is(err, models.ErrNotFound) || (err == nil && !serves) {
-		return fault.InvalidField("/user", "unknown_user", "Use the ID of a user in one of the project's tenants.")
+		return fault.InvalidField("/user", "unknown_user", "Choose a user in one of the project's tenants.")
 	}
 	if err != nil {
 		return err

@@ -55,7 +55,7 @@ func targetFault(err error) error {
 	if fault.KindOf(err) != fault.NotFound {
 		return err
 	}
-	return fault.InvalidField("/team", "unknown_team", "Use the ID of a team where you are an owner.")
+	return fault.InvalidField("/team", "unknown_team", "Choose a team where you are an owner.")
 }
 
 // moveTo writes the move of a project whose row is locked.

@@ -34,8 +34,11 @@ const ownTenant = "default"
 
 // nounOf is a member of a request in words, such as app client.
 func nounOf(member string) string {
-	if member == "client" {
+	switch member {
+	case "client":
 		return "app client"
+	case "child":
+		return "group"
 	}
 	return strings.ReplaceAll(member, "_", " ")
 }
@@ -72,6 +75,17 @@ func referencesOf(
 			if name := textOf(request.FieldByIndex(m.Index)); name != "" {
 				all = append(all, reference{noun: nounOf(kind.as), name: name, flag: "--" + m.Flag})
 			}
+		}
+	}
+	return all
+}
+
+// asGiven returns references with the names that were given in place of the IDs that were found for them.
+func asGiven(all []reference, names []named) []reference {
+	for i, one := range all {
+		at := slices.IndexFunc(names, func(n named) bool { return n.kind != "" && n.into.String() == one.name })
+		if at >= 0 {
+			all[i].name = names[at].given
 		}
 	}
 	return all

@@ -143,8 +143,8 @@ func calling(run func(*client.Client) error) func(context.Context, Caller) (stru
 	return func(_ context.Context, api Caller) (struct{}, error) { return struct{}{}, run(api.Client) }
 }
 
-// AsAll runs a command with every credential. One that is no longer valid, because its workspace was claimed or has
-// ended, is reported and skipped if another one works.
+// AsAll runs a command with every credential. One that doesn't find what a flag names is skipped if another one does.
+// One that is no longer valid, because its workspace was claimed or has ended, is also reported.
 func AsAll(t terminal.Terminal, c *cobra.Command, run func(*client.Client) error) error {
 	s, err := OpenSession(t, c)
 	if err != nil {
@@ -158,6 +158,7 @@ func AsAll(t terminal.Terminal, c *cobra.Command, run func(*client.Client) error
 	for _, one := range callers {
 		err := run(one.Client)
 		switch over := fault.KindOf(err) == fault.Unauthenticated; {
+		case fault.KindOf(err) == fault.NotFound:
 		case over && one.login:
 			fmt.Fprintln(t.Err, "Your sign-in has expired. Run `postern login` again.")
 		case over && one.project != "":

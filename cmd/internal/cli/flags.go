@@ -36,20 +36,15 @@ func TeamFlag(t terminal.Terminal, command *cobra.Command, team *string) {
 		if given == "" {
 			return run(c, args)
 		}
-		if s, err := OpenSession(t, c); err != nil {
+		into := reflect.ValueOf(team).Elem()
+		if err := useIDs(t, c, []named{{kind: "team", shown: "--team", given: given, into: into}}); err != nil {
 			return err
-		} else if person, err := s.Personal(); err != nil {
-			return err
-		} else if person != nil {
-			one := named{kind: "team", shown: "--team", given: given}
-			if *team, err = idOf(c.Context(), person.Client, one, nil); err != nil {
-				return person.Explained(err)
-			}
 		}
 		return nameAbsent(run(c, args), []reference{{noun: "team", name: given, flag: "--team"}}, nil)
 	}
 	usage := withName("team", "ID of the project's team. Defaults to your first team")
 	command.Flags().StringVar(team, "team", "", usage)
+	CompleteNames(t, command, "team")
 }
 
 // PageFlags adds --limit and --cursor to a command that prints one page of a list. usual is the size of a page without
@@ -103,7 +98,7 @@ func SayMore(t terminal.Terminal, printed int, cursor string) {
 
 // usageOf is a member's doc as the help of its flag, whose values differ from those of JSON.
 func usageOf(m contract.Member) string {
-	usage := withName(kindOf(m), cmp.Or(m.Help, m.Doc))
+	usage := withName(m.IDOf, cmp.Or(m.Help, m.Doc))
 	if m.Form == durationForm {
 		usage = strings.Replace(usage, ", in seconds", "", 1)
 	}

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"unicode/utf8"
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
@@ -18,48 +21,43 @@ import (
 	"postern/platform/fault"
 )
 
-// recognizedBy has what commands take in place of the ID of a thing that the API finds by its ID only, by the member of
-// a path that has the ID.
-var recognizedBy = map[string]string{
-	"account":    "email address",
-	"child":      "name",
-	"client":     "name",
-	"group":      "name",
-	"invitation": "email address",
-	"team":       "name",
-	"token":      "name",
-	"user":       "email address",
-	"webhook":    "URL",
+// recognition is how people recognize a thing that the API finds by its ID only.
+type recognition struct {
+	by     string // what commands take in place of the ID
+	prefix string // of its IDs, which are never looked up
 }
 
-// wholeID is an ID of package models, which isn't looked up.
-var wholeID = regexp.MustCompile(`^[a-z]+_[0-9a-hjkmnp-tv-z]{26}$`)
+// recognized are the kinds of thing that commands take by name or email address, as contract.Member has them.
+var recognized = map[string]recognition{
+	"account": {"email address", "acc_"},
+	"client":  {"name", "cli_"},
+	"group":   {"name", "grp_"},
+	"team":    {"name", "team_"},
+	"token":   {"name", "tok_"},
+	"user":    {"email address", "usr_"},
+}
 
-// maxSearched is how many lists, which are those of tenants, are searched for one name.
-const maxSearched = 50
+const (
+	// maxSearched is how many lists, which are those of tenants, are searched for one name.
+	maxSearched = 50
+	// searchesAtOnce is how many of them are searched at the same time.
+	searchesAtOnce = 8
+	// maxSearchText is how long the text may be that a list is searched for, in characters.
+	maxSearchText = 200
+)
 
 // errTooMany is the error of more lists than maxSearched.
 var errTooMany = errors.New("too many lists")
 
-// recognizable returns what people recognize an item of a list by.
-func recognizable(kind string, item client.Listed) string {
-	switch recognizedBy[kind] {
+// nameIn returns what people recognize an item of a list by.
+func nameIn(kind string, item client.Listed) string {
+	switch recognized[kind].by {
 	case "email address":
-		return strings.ToLower(item.Email)
-	case "URL":
-		return item.URL
+		return item.Email
 	case "name":
 		return item.Name
 	}
 	return ""
-}
-
-// recognizes reports whether people recognize an item of a list by a text. Email addresses ignore case.
-func recognizes(kind string, item client.Listed, text string) bool {
-	if recognizedBy[kind] == "email address" {
-		return strings.EqualFold(item.Email, text)
-	}
-	return recognizable(kind, item) == text
 }
 
 // plainWord is a name that shells complete without quotes, and that isn't a flag.
@@ -69,34 +67,35 @@ var plainWord = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9@._+-]*$`)
 func uniqueNames(kind string, items []client.Listed) map[string]string {
 	names, ids := map[string]string{}, map[string]string{}
 	for _, item := range items {
-		name, id := recognizable(kind, item), nameOf(kind, item)
+		name, id := strings.ToLower(nameIn(kind, item)), nameOf(kind, item)
 		if other, taken := ids[name]; taken && other != id {
 			delete(names, other)
 			continue
 		}
 		ids[name] = id
-		if plainWord.MatchString(name) {
-			names[id] = name
+		if plainWord.MatchString(name) && isTrusted(kind, item) {
+			names[id] = nameIn(kind, item)
 		}
 	}
 	return names
 }
 
-// byIDOnly matches the description of a member that has an ID and nothing else that could be a name, such as that of an
-// app that owns keys.
-var byIDOnly = regexp.MustCompile(`^(ID of (?:an?|the) [a-zA-Z ]+(?:$|\.|, or of )|Only [a-z ]+ with this ID$)`)
+// isTrusted reports whether what people recognize an item by is its own. People can sign in to some providers with the
+// address of someone else. Only an address that a provider has verified stands for a user, or one that a team has
+// given to a user who has never signed in.
+func isTrusted(kind string, item client.Listed) bool {
+	return kind != "user" || item.EmailVerified || item.LastLoginAt == nil && item.State != "active"
+}
 
-// kindOf returns the kind of thing whose ID a member of a request has, as the member of a path: "" if commands take
-// nothing in place of the ID.
-func kindOf(m contract.Member) string {
-	kind := m.Name
-	if m.Place != contract.InPath {
-		kind = flagsOfNames[m.Name].member
+// kindOf returns the kind of thing that a member of a path has the ID of, "" if its name isn't looked up.
+func kindOf(member string) string {
+	if member == "child" {
+		return "group"
 	}
-	if recognizedBy[kind] == "" || m.Within != "" || m.Elem().Kind() != reflect.String || !byIDOnly.MatchString(m.Doc) {
-		return ""
+	if _, ok := recognized[member]; ok {
+		return member
 	}
-	return kind
+	return ""
 }
 
 // withName adds to the description of a member what commands take in place of an ID of a kind, "" for none.
@@ -104,22 +103,30 @@ func withName(kind, text string) string {
 	if kind == "" {
 		return text
 	}
-	return strings.Replace(text, "ID", recognizedBy[kind]+" or ID", 1)
+	return strings.Replace(text, "ID", recognized[kind].by+" or ID", 1)
 }
 
 // named is what an argument or a flag of a command names.
 type named struct {
-	kind  string // as recognizedBy has it, "" for what the API finds by its name too
+	kind  string // in recognized, "" for what the API finds by its name too
 	part  string // of the path, "" for a flag
 	shown string // the argument or the flag
 	given string
 	into  reflect.Value // a string of the request
 }
 
+// isName reports whether what was given is looked up.
+func (n named) isName() bool {
+	return n.kind != "" && n.given != "" && !strings.HasPrefix(n.given, recognized[n.kind].prefix) &&
+		(n.shown != "--team" || n.given != contract.Installation) && // which is in place of a team
+		utf8.ValidString(n.given) && !strings.ContainsRune(n.given, 0) &&
+		utf8.RuneCountInString(n.given) <= maxSearchText
+}
+
 // namesIn returns what the path, the arguments and the flags of a request name, in the order of its members.
 func namesIn(c *cobra.Command, members []contract.Member, arguments []string, request reflect.Value) (all []named) {
 	for _, m := range members {
-		one := named{kind: kindOf(m), into: request.FieldByIndex(m.Index)}
+		one := named{kind: m.IDOf, into: request.FieldByIndex(m.Index)}
 		switch {
 		case m.Place == contract.InPath:
 			one.part, one.shown = m.Name, m.Argument()
@@ -139,13 +146,32 @@ func namesIn(c *cobra.Command, members []contract.Member, arguments []string, re
 	return all
 }
 
-// useIDs sets the IDs of what a request names. A name that is not found stays, and then the server's error is about it.
-func useIDs(ctx context.Context, api *client.Client, all []named) error {
+// useIDs sets the IDs of what a request names. It asks with each credential that the command may run with, because a
+// name that two of them find is ambiguous. A name that is not found stays, and then the server's error is about it.
+func useIDs(t terminal.Terminal, c *cobra.Command, all []named) error {
+	if !slices.ContainsFunc(all, named.isName) {
+		return nil
+	}
+	s, err := OpenSession(t, c)
+	if err != nil {
+		return err
+	}
 	path := map[string]string{}
+	var callers []Caller
+	if i := slices.IndexFunc(all, func(n named) bool { return n.part == "project" }); i >= 0 {
+		callers, err = s.callersOf(all[i].given)
+	} else {
+		callers, err = s.Callers()
+	}
+	if err != nil {
+		return nil //nolint:nilerr // the command's own request has a better error
+	}
 	for _, one := range all {
-		id, err := idOf(ctx, api, one, path)
-		if err != nil {
-			return err
+		id := one.given
+		if one.isName() {
+			if id, err = one.find(c.Context(), callers, path); err != nil {
+				return err
+			}
 		}
 		one.into.SetString(id)
 		if one.part != "" {
@@ -155,70 +181,112 @@ func useIDs(ctx context.Context, api *client.Client, all []named) error {
 	return nil
 }
 
-// idOf returns the ID of what a command names, or what was given if that isn't its name. path has the values of the
-// members of paths that are known.
-func idOf(ctx context.Context, api *client.Client, one named, path map[string]string) (string, error) {
-	if one.kind == "" || one.given == "" || one.given == contract.Installation || wholeID.MatchString(one.given) {
-		return one.given, nil
-	}
-	var ids []string
-	err := search(ctx, api, collectionNamed(one.kind), one.given, path, func(item client.Listed) {
-		if id := nameOf(one.kind, item); id != "" && recognizes(one.kind, item, one.given) {
-			ids = append(ids, id)
+// find returns the ID of what a command names, or what was given if that isn't its name. path has the values of the
+// members of the request's path before it.
+func (n named) find(ctx context.Context, callers []Caller, path map[string]string) (string, error) {
+	var items []client.Listed
+	tooMany := false
+	for _, one := range callers {
+		found, err := n.findWith(ctx, one.Client, path)
+		switch kind := fault.KindOf(err); {
+		case errors.Is(err, errTooMany):
+			tooMany = true
+		case err != nil && kind != fault.NotFound && kind != fault.Forbidden && kind != fault.Unauthenticated:
+			return "", one.Explained(err)
 		}
-	})
-	switch fault.KindOf(err) {
-	case fault.NotFound, fault.Forbidden, fault.Unauthenticated: // the command's own request has a better error
-		return one.given, nil
+		items = append(items, found...)
+	}
+	var ids, untrusted []string
+	for _, item := range items {
+		if isTrusted(n.kind, item) {
+			ids = append(ids, nameOf(n.kind, item))
+		} else {
+			untrusted = append(untrusted, nameOf(n.kind, item))
+		}
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	switch {
-	case errors.Is(err, errTooMany):
-		return "", terminal.UsageError(fmt.Sprintf("%s must be an ID, because you have more than %d tenants that it "+
-			"could be in", one.shown, maxSearched))
-	case err != nil:
-		return "", err
-	case len(ids) == 0:
-		return one.given, nil
+	case tooMany:
+		return "", terminal.UsageError(fmt.Sprintf("%s: Use an ID. You have more than %d tenants, too many to search "+
+			"for %q.", n.shown, maxSearched, n.given))
+	case len(ids) > 1:
+		return "", terminal.UsageError(fmt.Sprintf("%s: there are several %s with the %s %q. Use one of these IDs: %s",
+			n.shown, english.PluralWord(2, nounOf(n.kind), ""), recognized[n.kind].by, n.given,
+			strings.Join(ids, ", ")))
 	case len(ids) == 1:
 		return ids[0], nil
+	case len(untrusted) > 0:
+		return "", terminal.UsageError(fmt.Sprintf("%s: no provider has verified that %s belongs to the user who has "+
+			"it. If you mean this user, use the ID: %s", n.shown, n.given, strings.Join(untrusted, " or ")))
 	}
-	return "", terminal.UsageError(fmt.Sprintf("%s: there are several %s with the %s %q. Use one of these IDs: %s",
-		one.shown, english.PluralWord(2, nounOf(one.kind), ""), recognizedBy[one.kind], one.given,
-		strings.Join(ids, ", ")))
+	return n.given, nil
 }
 
-// search calls found for the items that the server finds for a text in the lists at a path of the API. For a member of
-// the path that is not given, it searches a list for each value that the member can have.
+// findWith returns the items that one credential finds under a name.
+func (n named) findWith(ctx context.Context, api *client.Client, path map[string]string) ([]client.Listed, error) {
+	at, given := collectionNamed(n.kind), maps.Clone(path)
+	if n.kind == "user" && path["project"] != "" {
+		at = contract.ListProjectUsers.Path
+	}
+	if strings.Contains(at, "{tenant}") && given["tenant"] == "" {
+		tenant, err := tenantOf(ctx, api, path)
+		if err != nil {
+			return nil, err
+		}
+		given["tenant"] = tenant
+	}
+	items, err := search(ctx, api, at, n.given, given)
+	return slices.DeleteFunc(items, func(item client.Listed) bool {
+		name := nameIn(n.kind, item)
+		return nameOf(n.kind, item) == "" || name != n.given &&
+			(recognized[n.kind].by != "email address" || !strings.EqualFold(name, n.given))
+	}), err
+}
+
+// tenantOf returns the tenant of the group or the user in a path, "" without one.
+func tenantOf(ctx context.Context, api *client.Client, path map[string]string) (string, error) {
+	if id := path["group"]; id != "" {
+		group, err := client.Do(ctx, api, contract.GetGroup, contract.GroupPath{Group: id})
+		return group.Tenant, err
+	}
+	if id := path["user"]; id != "" {
+		user, err := client.Do(ctx, api, contract.GetUser, contract.UserPath{User: id})
+		return user.Tenant, err
+	}
+	return "", nil
+}
+
+// search returns the items that the server finds for a text in the lists at a path of the API. For a member of the path
+// that is not given, it searches a list for each value that the member can have.
 func search(
-	ctx context.Context, api *client.Client, path, text string, given map[string]string, found func(client.Listed),
-) error {
+	ctx context.Context, api *client.Client, path, text string, given map[string]string,
+) ([]client.Listed, error) {
 	before, rest, open := strings.Cut(path, "{")
 	if !open {
-		for item, err := range client.Search(ctx, api, path, text) {
-			if err != nil {
-				return err
-			}
-			found(item)
-		}
-		return nil
+		return Collect(client.Search(ctx, api, path, text))
 	}
 	member, after, _ := strings.Cut(rest, "}")
 	if value := given[member]; value != "" {
-		return search(ctx, api, before+client.Segment(value)+after, text, given, found)
+		return search(ctx, api, before+client.Segment(value)+after, text, given)
 	}
-	var parents []string
-	err := search(ctx, api, collectionOf(before+"{"+member+"}", member), "", given, func(item client.Listed) {
-		parents = append(parents, item.ID)
-	})
+	parents, err := search(ctx, api, collectionOf(before+"{"+member+"}", member), "", given)
 	if err == nil && len(parents) > maxSearched {
 		err = errTooMany
 	}
-	for _, id := range parents {
-		if err == nil {
-			err = search(ctx, api, before+client.Segment(id)+after, text, given, found)
-		}
+	if err != nil {
+		return nil, err
 	}
-	return err
+	found, failed := make([][]client.Listed, len(parents)), make([]error, len(parents))
+	var all sync.WaitGroup
+	slots := make(chan struct{}, searchesAtOnce)
+	for i, parent := range parents {
+		slots <- struct{}{}
+		all.Go(func() {
+			defer func() { <-slots }()
+			found[i], failed[i] = search(ctx, api, before+client.Segment(parent.ID)+after, text, given)
+		})
+	}
+	all.Wait()
+	return slices.Concat(found...), errors.Join(failed...)
 }

@@ -1,44 +1,40 @@
 package cli
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
 	"maps"
-	"reflect"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"postern/client"
+	"postern/cmd/internal/terminal"
 	"postern/core/contract"
 )
 
-// TestKindOf checks that everything in recognizedBy is found by its name in every path, and in no flag that can have
-// something else.
-func TestKindOf(t *testing.T) {
+// TestRecognized checks that each kind of thing has a list to find its name in, and that all paths agree on its kind.
+func TestRecognized(t *testing.T) {
 	found := map[string]bool{}
 	for _, op := range contract.Operations() {
 		for _, m := range op.Members() {
-			kind := kindOf(m)
-			if m.Place == contract.InPath && recognizedBy[m.Name] != "" && kind != m.Name {
-				t.Errorf("%s: %s is %q", op.Describe().Command, m.Name, kind)
+			if m.Place == contract.InPath && m.IDOf != kindOf(m.Name) {
+				t.Errorf("%s: %s has the ID of %q, want %q", op.Describe().Command, m.Name, m.IDOf, kindOf(m.Name))
 			}
-			if m.Place == contract.InPath && kind != "" {
-				found[kind] = true
+			if m.IDOf == "" {
+				continue
 			}
-			if kind != "" && withName(kind, m.Doc) == m.Doc {
-				t.Errorf("%s: %s: the name isn't in %q", op.Describe().Command, m.Name, m.Doc)
+			found[m.IDOf] = true
+			if recognized[m.IDOf].by == "" || withName(m.IDOf, m.Doc) == m.Doc {
+				t.Errorf("%s: nothing is taken in place of %s: %q", op.Describe().Command, m.Name, m.Doc)
 			}
 		}
 	}
-	for kind := range recognizedBy {
-		if !found[kind] {
-			t.Errorf("%s: no path has one", kind)
-		}
-	}
-	for doc, want := range map[string]string{
-		"ID of the user whose token the call sends":                                     "user",
-		"ID of a user, name of an app that owns keys, or subject and issuer of a token": "",
-	} {
-		m := contract.Member{Name: "user", Place: contract.InQuery, Type: reflect.TypeFor[string](), Doc: doc}
-		if got := kindOf(m); got != want {
-			t.Errorf("%s: got %q, want %q", doc, got, want)
+	for kind, one := range recognized {
+		if !found[kind] || collectionNamed(kind) == "" || !strings.HasSuffix(one.prefix, "_") {
+			t.Errorf("%s: no request has one, or the API has no list of them", kind)
 		}
 	}
 }
@@ -53,12 +49,76 @@ func TestUniqueNames(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	got = uniqueNames("user", []client.Listed{
-		{ID: "usr_1", Email: "Ana@example.com"}, {ID: "usr_2", Email: "ana@example.com"},
+		{ID: "usr_1", Email: "Ana@example.com", State: "invited"},
+		{ID: "usr_2", Email: "ana@example.com", State: "invited"},
+		{ID: "usr_3", Email: "eve@example.com", State: "active"},
 	})
 	if len(got) > 0 {
-		t.Errorf("got %q for one address with different case", got)
+		t.Errorf("got %q for one address with different case, and one that no provider verified", got)
 	}
 	if got := uniqueNames("", []client.Listed{{ID: "key_1", Name: "a"}}); len(got) > 0 {
 		t.Errorf("got %q for what isn't found by name", got)
+	}
+}
+
+func TestFind(t *testing.T) {
+	type user struct{ id, email, state string }
+	// with returns the caller of a server with that many tenants, of which the first has the users.
+	with := func(tenants int, users ...user) Caller {
+		mux := http.NewServeMux()
+		list := func(path string, items []map[string]any) {
+			mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
+				_ = json.NewEncoder(w).Encode(map[string]any{"items": items})
+			})
+		}
+		var all, people []map[string]any
+		for i := range tenants {
+			all = append(all, map[string]any{"id": fmt.Sprint("tnt_", i)})
+		}
+		for _, u := range users {
+			people = append(people, map[string]any{"id": u.id, "email": u.email, "state": u.state})
+		}
+		list("/api/v1/tenants", all)
+		list("/api/v1/tenants/{tenant}/users", nil)
+		list("/api/v1/tenants/tnt_0/users", people)
+		server := httptest.NewServer(mux)
+		t.Cleanup(server.Close)
+		api, err := client.New(server.URL, "token")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Caller{Client: api}
+	}
+	const ana = "ana@example.com"
+	invited := user{"usr_1", ana, "invited"}
+	for name, tt := range map[string]struct {
+		callers []Caller
+		want    string // the ID, or a part of the error
+	}{
+		"one":        {[]Caller{with(3, invited)}, "usr_1"},
+		"other case": {[]Caller{with(1, user{"usr_1", "Ana@Example.com", "invited"})}, "usr_1"},
+		"none":       {[]Caller{with(3, user{"usr_1", "ana@example.com.br", "invited"})}, ana},
+		"two credentials": {
+			[]Caller{with(1, invited), with(1, user{"usr_2", ana, "invited"})}, "several users",
+		},
+		"two credentials, one user":   {[]Caller{with(1, invited), with(1, invited)}, "usr_1"},
+		"an address without proof":    {[]Caller{with(1, user{"usr_1", ana, "active"})}, "use the ID: usr_1"},
+		"too many tenants":            {[]Caller{with(maxSearched + 1)}, "Use an ID."},
+		"too many with one of two":    {[]Caller{with(1, invited), with(maxSearched + 1)}, "Use an ID."},
+		"an address of somebody else": {[]Caller{with(1, invited, user{"usr_2", ana, "active"})}, "usr_1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			one := named{kind: "user", shown: "USER", given: ana}
+			got, err := one.find(t.Context(), tt.callers, map[string]string{})
+			if err != nil {
+				got = err.Error()
+			}
+			if (err == nil && got != tt.want) || !strings.Contains(got, tt.want) {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+			if _, usage := errors.AsType[terminal.UsageError](err); err != nil && !usage {
+				t.Errorf("%q isn't a usage error", got)
+			}
+		})
 	}
 }

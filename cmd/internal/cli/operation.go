@@ -207,16 +207,16 @@ func RequestCommand(
 			return err
 		}
 		names := namesIn(c, members, arguments, into)
+		if err := useIDs(t, c, names); err != nil {
+			return err
+		}
 		err = as(t, c, func(api *client.Client) error {
-			if err := useIDs(c.Context(), api, names); err != nil {
-				return err
-			}
 			if op.Method == http.MethodGet {
 				return terminal.Paged(t, func() error { return run(c, api) })
 			}
 			return run(c, api)
 		})
-		return nameAbsent(err, referencesOf(c, op, members, into), func(path string) error {
+		return nameAbsent(err, asGiven(referencesOf(c, op, members, into), names), func(path string) error {
 			return as(t, c, func(api *client.Client) error { return client.Check(c.Context(), api, path) })
 		})
 	}
@@ -270,7 +270,7 @@ func describeArguments(c *cobra.Command, members []contract.Member, names []stri
 		if text == "name or ID" || text == "ID" { // which says enough only in the reference of the API
 			text += " of the " + strings.ReplaceAll(members[i].Name, "_", " ")
 		}
-		text = withName(kindOf(members[i]), text)
+		text = withName(members[i].IDOf, text)
 		if slices.Contains(left, name) {
 			text += ". Optional if there is only one"
 		}

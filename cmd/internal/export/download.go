@@ -62,17 +62,21 @@ func (o *output) nameAfter(t terminal.Terminal, p contract.Project, format strin
 	return terminal.CanSave(t.Err, o.file, o.force)
 }
 
-// download waits until an export is ready, writes its zip, and returns it. If the zip goes to standard output, its size
-// and hash go to standard error.
+// download waits until an export is ready, writes its zip, and returns the export as it was last. If the zip goes to
+// standard output, its size and hash go to standard error.
 func (o *output) download(
 	ctx context.Context, t terminal.Terminal, api *client.Client, id string,
 ) (contract.Export, error) {
 	shown := terminal.NewProgress(t.Err)
 	defer shown.End()
-	e, err := api.WaitExport(ctx, id, func(e contract.Export) { shown.Say(progressOf(e)) })
+	var last contract.Export
+	e, err := api.WaitExport(ctx, id, func(e contract.Export) {
+		last = e
+		shown.Say(progressOf(e))
+	})
 	shown.End()
 	if err != nil {
-		return e, err
+		return last, err
 	}
 	write := func(w io.Writer) error {
 		return api.Download(ctx, e, &counted{Writer: w, of: e.SizeBytes, shown: shown})
@@ -138,7 +142,7 @@ func newExportsDownload(t terminal.Terminal) *cobra.Command {
 				at := contract.ProjectPath{Project: e.Project}
 				p, err := client.Do(c.Context(), api, contract.GetProject, at)
 				if err != nil {
-					return err
+					return fmt.Errorf("choose a file with -o, because the project's name is unknown: %w", err)
 				}
 				if err := to.nameAfter(t, p, e.Format); err != nil {
 					return err

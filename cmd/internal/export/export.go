@@ -61,6 +61,9 @@ before you export, use --preview.`,
 				return err
 			}
 			if f.preview {
+				if f.file != "" || f.force {
+					return terminal.UsageError("--preview doesn't write a file: use it without -o and --force")
+				}
 				return previewExport(c, t, args[0], in)
 			}
 			asJSON := terminal.WantsJSON(c)
@@ -178,7 +181,7 @@ func export(
 	}
 	id := e.ID
 	if e, err = f.download(ctx, t, p.by.Client, id); err != nil {
-		if (e.Running() || e.State == contract.ExportReady) && f.file != stdout {
+		if e.State == "" || e.Running() || e.State == contract.ExportReady {
 			fmt.Fprintf(t.Err, "To download the export later, run: postern exports download %s\n", id)
 		}
 		return err

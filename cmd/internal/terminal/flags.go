@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -71,38 +72,40 @@ func RefuseEmpty(c *cobra.Command) {
 	})
 }
 
-// repeatedValue is a flag that is given once for each value. It remembers in an annotation that one had a comma, as a
-// list of several would.
+// repeatedValue is a flag that is given once for each value. It remembers in an annotation that one looks like a list.
 type repeatedValue struct {
 	pflag.Value
 	of *pflag.Flag
 }
 
-// commaKey is the annotation of a flag with a comma in one of its values.
-const commaKey = "has a comma"
+// listKey is the annotation of a flag one of whose values looks like a list.
+const listKey = "has a list"
+
+// simpleList matches several simple values with commas between them.
+var simpleList = regexp.MustCompile(`^[\w.:*@/-]+(, ?[\w.:*@/-]+)+$`)
 
 // Set implements pflag.Value.
 func (v repeatedValue) Set(text string) error {
-	if strings.Contains(text, ",") {
+	if simpleList.MatchString(text) {
 		if v.of.Annotations == nil {
 			v.of.Annotations = map[string][]string{}
 		}
-		v.of.Annotations[commaKey] = nil
+		v.of.Annotations[listKey] = nil
 	}
 	return v.Value.Set(text)
 }
 
-// hasCommas reports whether a flag that is given once for each value has one with a comma.
-func hasCommas(f *pflag.Flag) bool {
-	_, has := f.Annotations[commaKey]
+// hasList reports whether a flag that is given once for each value has one that looks like a list.
+func hasList(f *pflag.Flag) bool {
+	_, has := f.Annotations[listKey]
 	return has
 }
 
-// NoteCommas has errors about the flags of a command and its subcommands that are given once for each value explain
-// this if a value has commas. Call it after NameTypes.
-func NoteCommas(c *cobra.Command) {
+// NoteLists has errors about the flags of a command and its subcommands that are given once for each value explain this
+// if a value looks like a list. Call it after NameTypes.
+func NoteLists(c *cobra.Command) {
 	for _, below := range c.Commands() {
-		NoteCommas(below)
+		NoteLists(below)
 	}
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if !strings.HasSuffix(f.Usage, "(repeatable)") {

@@ -100,7 +100,7 @@ func inFlagUnits(c *cobra.Command, name, text string) string {
 // commas in a flag that takes one value, it adds the way to give several.
 func detailOf(c *cobra.Command, name, text string) string {
 	text = inFlagUnits(c, name, text)
-	if flag := c.Flags().Lookup(strings.TrimPrefix(name, "--")); flag != nil && hasCommas(flag) {
+	if flag := c.Flags().Lookup(strings.TrimPrefix(name, "--")); flag != nil && hasList(flag) {
 		text += " To give several values, repeat " + name + "."
 	}
 	return text

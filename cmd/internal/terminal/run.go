@@ -136,8 +136,8 @@ func namesNothing(c *cobra.Command, f fault.Field, code string) bool {
 // absentCodes are the server's codes for a name or ID in a query or a body that nothing has. Codes such as
 // unknown_event aren't among them: those are about values from a fixed list.
 var absentCodes = []string{
-	"unknown_environment", "unknown_group", "unknown_host", "unknown_key", "unknown_key_type", "unknown_product",
-	"unknown_team", "unknown_tenant", "unknown_user", "unknown_version", "team_not_found",
+	"unknown_app_client", "unknown_environment", "unknown_group", "unknown_host", "unknown_key", "unknown_key_type",
+	"unknown_product", "unknown_team", "unknown_tenant", "unknown_user", "unknown_version", "team_not_found",
 }
 
 // complain prints the error of a command: its public text if it has one, and each invalid flag or argument with the way
