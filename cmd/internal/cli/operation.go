@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -266,7 +267,7 @@ func describeArguments(c *cobra.Command, members []contract.Member, names []stri
 		if i < 0 || members[i].Doc == "" {
 			continue
 		}
-		text, _, _ := strings.Cut(lowerFirst(members[i].Doc), ". Defaults to ")
+		text, _, _ := strings.Cut(lowerFirst(cmp.Or(members[i].Help, members[i].Doc)), ". Defaults to ")
 		if text == "name or ID" || text == "ID" { // which says enough only in the reference of the API
 			text += " of the " + strings.ReplaceAll(members[i].Name, "_", " ")
 		}
