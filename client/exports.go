@@ -85,6 +85,11 @@ func unready(e contract.Export) error {
 		return nil
 	case contract.ExportFailed:
 		return fault.New(fault.Conflict, "export_failed", "%s", e.Error)
+	case contract.ExportExpired:
+		return fault.New(fault.Conflict, "export_expired", "The zip of this export has expired. Export the project "+
+			"again.")
+	case contract.ExportCancelled:
+		return fault.New(fault.Conflict, "export_cancelled", "This export was canceled.")
 	}
 	return fault.New(fault.Conflict, "export_"+e.State, "The export %s isn't ready. Its state is %q.", e.ID, e.State)
 }

@@ -50,7 +50,7 @@ const Installation = "installation"
 type AuditList struct {
 	Page
 	Project string    `query:"project" doc:"Only entries about the project with this name or ID"`
-	Team    string    `query:"team" id:"team" doc:"ID of a team, or of a workspace that was merged into a team. Operators can use \"installation\" for the installation's own log. Defaults to the project's team, or your first team"`
+	Team    string    `query:"team" id:"team,installation" doc:"ID of a team, or the ID of a workspace that was merged into a team. Operators can use \"installation\" for the installation's own log. Defaults to the project's team, or your first team"`
 	Actor   string    `query:"actor" doc:"Only entries by the actor with this ID or email address"`
 	Action  string    `query:"action" doc:"Only entries with this action, such as key.change"`
 	Object  string    `query:"object" doc:"Only entries about the object with this ID"`
@@ -63,7 +63,7 @@ type AuditList struct {
 
 // AuditVerification is a request to verify the chain of a team's entries.
 type AuditVerification struct {
-	Team string `query:"team" id:"team" doc:"ID of a team, or of a workspace that was merged into a team. Operators can use \"installation\" for the installation's own log. Defaults to your first team"`
+	Team string `query:"team" id:"team,installation" doc:"ID of a team, or the ID of a workspace that was merged into a team. Operators can use \"installation\" for the installation's own log. Defaults to your first team"`
 	Head string `query:"head" doc:"Head from an earlier verification. The log must contain it"`
 }
 

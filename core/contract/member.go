@@ -31,6 +31,7 @@ type Member struct {
 	Flag     string // of the command, without dashes; "" for none
 	Form     string // of the flag's value, "" for that of its type
 	IDOf     string // kind of thing whose ID it is, if commands take its name or email address too
+	IDExcept string // a value in place of an ID of IDOf that isn't a name, "" for none
 	Null     string // the flag's value for null, "" for none
 	Zero     bool   // its zero value is sent too, because its default is a different value
 	Slug     bool   // pages turn any text into a name; see the function Slug
@@ -105,7 +106,8 @@ func members(of reflect.Type, index []int, place Place) (out []Member) {
 // memberOf returns the member that a field is, and false for one that is sent nowhere.
 func memberOf(field reflect.StructField, place Place) (Member, bool) {
 	m := Member{Place: place, Type: field.Type, Doc: field.Tag.Get("doc"), Help: field.Tag.Get("help"),
-		IDOf: field.Tag.Get("id"), Slug: field.Tag.Get("slug") == "true"}
+		Slug: field.Tag.Get("slug") == "true"}
+	m.IDOf, m.IDExcept, _ = strings.Cut(field.Tag.Get("id"), ",")
 	if place == InBody {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		m.Name, m.Required = name, !strings.Contains(options, "omit") // omitempty or omitzero

@@ -32,8 +32,8 @@ var (
 		ID: "list-relation-misses", Method: http.MethodGet, Path: version + "/rules/missed", Permission: ReadUsage,
 		Summary: "List responses in which rules found no object",
 		Command: "rules missed PROJECT VERSION",
-		Doc: "Counts responses in which a rule found no object to remember or forget, for each rule and reason, over " +
-			"the last 30 days. Callers received these responses unchanged.",
+		Doc: "Each item counts, for one rule and reason, the responses from the last 30 days in which the rule found " +
+			"no object to remember or forget. Callers received these responses unchanged.",
 	}}
 )
 

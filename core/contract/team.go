@@ -74,7 +74,7 @@ type TeamRemoval struct {
 // TeamMemberPath are the path parameters of a member of a team.
 type TeamMemberPath struct {
 	TeamPath
-	Account string `path:"account" id:"account" doc:"ID of the account"`
+	Account string `path:"account" doc:"ID of the account"`
 }
 
 // MemberOf returns the path parameters of a member of a team.

@@ -96,10 +96,14 @@ func invitingClient(tx *models.Tx, tenant, id string) (string, error) {
 		}
 	}
 	code := "app_client_required"
-	if id != "" {
-		code = "unknown_app_client"
+	text := "The tenant has several app clients. Choose the one that the user will sign in to."
+	switch {
+	case id != "":
+		code, text = "unknown_app_client", "Choose an app client that belongs to the user's tenant."
+	case len(list) == 0:
+		text = "The tenant has no app client yet. Create one first."
 	}
-	return "", fault.InvalidField("/app_client", code, "Choose an app client that belongs to the user's tenant.")
+	return "", fault.InvalidField("/app_client", code, "%s", text)
 }
 
 // invitedBy returns the user that a code invites to the tenant of an app client. Gone invitation_over for a code that

@@ -91,6 +91,8 @@ func newConsents(t terminal.Terminal) *cobra.Command {
 }
 
 func newGroups(t terminal.Terminal) *cobra.Command {
+	set := cli.FactsCommand(t, cli.AsHolder, contract.SetGroupMember, groupFacts)
+	terminal.NamePointer(set, "/members", "USER")
 	return terminal.Family("groups", "Manage tenants' groups",
 		cli.ListCommand(t, cli.AsHolder, contract.ListGroups,
 			[]string{"ID", "NAME", "DISPLAY NAME", "MEMBERS", "APP OWNERS"},
@@ -111,7 +113,7 @@ func newGroups(t terminal.Terminal) *cobra.Command {
 					return []string{m.User, m.Email, m.Name, m.State, m.Role}
 				},
 			),
-			cli.FactsCommand(t, cli.AsHolder, contract.SetGroupMember, groupFacts),
+			set,
 			cli.DoneCommand(t, cli.AsHolder, contract.RemoveGroupMember, "%s is no longer in the group."),
 		),
 		terminal.Family(

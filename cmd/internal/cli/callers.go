@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -155,10 +156,13 @@ func AsAll(t terminal.Terminal, c *cobra.Command, run func(*client.Client) error
 		return err
 	}
 	refused := errors.New("none of the stored credentials work")
+	var absent error
 	for _, one := range callers {
 		err := run(one.Client)
 		switch over := fault.KindOf(err) == fault.Unauthenticated; {
 		case fault.KindOf(err) == fault.NotFound:
+			absent = cmp.Or(absent, one.Explained(err))
+			continue
 		case over && one.login:
 			fmt.Fprintln(t.Err, "Your sign-in has expired. Run `postern login` again.")
 		case over && one.project != "":
@@ -172,6 +176,9 @@ func AsAll(t terminal.Terminal, c *cobra.Command, run func(*client.Client) error
 		if refused != nil {
 			refused = one.Explained(err)
 		}
+	}
+	if refused != nil && absent != nil {
+		return absent
 	}
 	return refused
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,21 +22,18 @@ import (
 	"postern/platform/fault"
 )
 
-// recognition is how people recognize a thing that the API finds by its ID only.
-type recognition struct {
-	by     string // what commands take in place of the ID
-	prefix string // of its IDs, which are never looked up
+// recognized has what commands take in place of the ID of a thing that the API finds by its ID only, by kind, as
+// contract.Member has it. An account isn't among them: people choose its address without a proof.
+var recognized = map[string]string{
+	"client": "name",
+	"group":  "name",
+	"team":   "name",
+	"token":  "name",
+	"user":   "email address",
 }
 
-// recognized are the kinds of thing that commands take by name or email address, as contract.Member has them.
-var recognized = map[string]recognition{
-	"account": {"email address", "acc_"},
-	"client":  {"name", "cli_"},
-	"group":   {"name", "grp_"},
-	"team":    {"name", "team_"},
-	"token":   {"name", "tok_"},
-	"user":    {"email address", "usr_"},
-}
+// wholeID is an ID of package models, which isn't looked up.
+var wholeID = regexp.MustCompile(`^[a-z]+_[0-9a-hjkmnp-tv-z]{26}$`)
 
 const (
 	// maxSearched is how many lists, which are those of tenants, are searched for one name.
@@ -51,7 +49,7 @@ var errTooMany = errors.New("too many lists")
 
 // nameIn returns what people recognize an item of a list by.
 func nameIn(kind string, item client.Listed) string {
-	switch recognized[kind].by {
+	switch recognized[kind] {
 	case "email address":
 		return item.Email
 	case "name":
@@ -73,7 +71,7 @@ func uniqueNames(kind string, items []client.Listed) map[string]string {
 			continue
 		}
 		ids[name] = id
-		if plainWord.MatchString(name) && isTrusted(kind, item) {
+		if plainWord.MatchString(name) && !wholeID.MatchString(name) && isTrusted(kind, item) {
 			names[id] = nameIn(kind, item)
 		}
 	}
@@ -103,22 +101,22 @@ func withName(kind, text string) string {
 	if kind == "" {
 		return text
 	}
-	return strings.Replace(text, "ID", recognized[kind].by+" or ID", 1)
+	return strings.Replace(text, "ID", recognized[kind]+" or ID", 1)
 }
 
 // named is what an argument or a flag of a command names.
 type named struct {
-	kind  string // in recognized, "" for what the API finds by its name too
-	part  string // of the path, "" for a flag
-	shown string // the argument or the flag
-	given string
-	into  reflect.Value // a string of the request
+	kind   string // in recognized, "" for what the API finds by its name too
+	except string // a value that isn't looked up
+	part   string // of the path, "" for a flag
+	shown  string // the argument or the flag
+	given  string
+	into   reflect.Value // a string of the request
 }
 
 // isName reports whether what was given is looked up.
 func (n named) isName() bool {
-	return n.kind != "" && n.given != "" && !strings.HasPrefix(n.given, recognized[n.kind].prefix) &&
-		(n.shown != "--team" || n.given != contract.Installation) && // which is in place of a team
+	return n.kind != "" && n.given != "" && n.given != n.except && !wholeID.MatchString(n.given) &&
 		utf8.ValidString(n.given) && !strings.ContainsRune(n.given, 0) &&
 		utf8.RuneCountInString(n.given) <= maxSearchText
 }
@@ -126,7 +124,7 @@ func (n named) isName() bool {
 // namesIn returns what the path, the arguments and the flags of a request name, in the order of its members.
 func namesIn(c *cobra.Command, members []contract.Member, arguments []string, request reflect.Value) (all []named) {
 	for _, m := range members {
-		one := named{kind: m.IDOf, into: request.FieldByIndex(m.Index)}
+		one := named{kind: m.IDOf, except: m.IDExcept, into: request.FieldByIndex(m.Index)}
 		switch {
 		case m.Place == contract.InPath:
 			one.part, one.shown = m.Name, m.Argument()
@@ -144,6 +142,18 @@ func namesIn(c *cobra.Command, members []contract.Member, arguments []string, re
 		all = append(all, one)
 	}
 	return all
+}
+
+// withIDs returns arguments, whose names are those of the command, with the IDs that were found for them.
+func withIDs(args, arguments []string, names []named) []string {
+	args = slices.Clone(args)
+	for _, one := range names {
+		i := slices.Index(arguments, one.shown)
+		if id := one.into.String(); i >= 0 && one.kind != "" && id != one.given {
+			args[i] += " (" + id + ")"
+		}
+	}
+	return args
 }
 
 // useIDs sets the IDs of what a request names. It asks with each credential that the command may run with, because a
@@ -185,13 +195,18 @@ func useIDs(t terminal.Terminal, c *cobra.Command, all []named) error {
 // members of the request's path before it.
 func (n named) find(ctx context.Context, callers []Caller, path map[string]string) (string, error) {
 	var items []client.Listed
-	tooMany := false
+	var refused error // of all credentials
+	tooMany, asked := false, false
 	for _, one := range callers {
 		found, err := n.findWith(ctx, one.Client, path)
 		switch kind := fault.KindOf(err); {
+		case err == nil, kind == fault.NotFound:
+			asked = true
 		case errors.Is(err, errTooMany):
 			tooMany = true
-		case err != nil && kind != fault.NotFound && kind != fault.Forbidden && kind != fault.Unauthenticated:
+		case kind == fault.Forbidden:
+			refused = cmp.Or(refused, one.Explained(err))
+		case kind != fault.Unauthenticated: // then the command's own request has the same error
 			return "", one.Explained(err)
 		}
 		items = append(items, found...)
@@ -208,17 +223,19 @@ func (n named) find(ctx context.Context, callers []Caller, path map[string]strin
 	ids = slices.Compact(ids)
 	switch {
 	case tooMany:
-		return "", terminal.UsageError(fmt.Sprintf("%s: Use an ID. You have more than %d tenants, too many to search "+
-			"for %q.", n.shown, maxSearched, n.given))
+		return "", terminal.UsageError(fmt.Sprintf("%s: Use an ID: you have more than %d tenants, which is too many "+
+			"to search by %s.", n.shown, maxSearched, recognized[n.kind]))
 	case len(ids) > 1:
 		return "", terminal.UsageError(fmt.Sprintf("%s: there are several %s with the %s %q. Use one of these IDs: %s",
-			n.shown, english.PluralWord(2, nounOf(n.kind), ""), recognized[n.kind].by, n.given,
+			n.shown, english.PluralWord(2, nounOf(n.kind), ""), recognized[n.kind], n.given,
 			strings.Join(ids, ", ")))
 	case len(ids) == 1:
 		return ids[0], nil
 	case len(untrusted) > 0:
-		return "", terminal.UsageError(fmt.Sprintf("%s: no provider has verified that %s belongs to the user who has "+
-			"it. If you mean this user, use the ID: %s", n.shown, n.given, strings.Join(untrusted, " or ")))
+		return "", terminal.UsageError(fmt.Sprintf("%s: no provider has verified that %s is this user's address. To "+
+			"select the user anyway, use the ID: %s", n.shown, n.given, strings.Join(untrusted, " or ")))
+	case !asked && refused != nil:
+		return "", refused
 	}
 	return n.given, nil
 }
@@ -240,7 +257,7 @@ func (n named) findWith(ctx context.Context, api *client.Client, path map[string
 	return slices.DeleteFunc(items, func(item client.Listed) bool {
 		name := nameIn(n.kind, item)
 		return nameOf(n.kind, item) == "" || name != n.given &&
-			(recognized[n.kind].by != "email address" || !strings.EqualFold(name, n.given))
+			(recognized[n.kind] != "email address" || !strings.EqualFold(name, n.given))
 	}), err
 }
 
@@ -288,5 +305,10 @@ func search(
 		})
 	}
 	all.Wait()
-	return slices.Concat(found...), errors.Join(failed...)
+	for _, err := range failed {
+		if err != nil && fault.KindOf(err) != fault.NotFound { // of a tenant that was just deleted
+			return nil, err
+		}
+	}
+	return slices.Concat(found...), nil
 }

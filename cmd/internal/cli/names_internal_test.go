@@ -13,6 +13,7 @@ import (
 	"postern/client"
 	"postern/cmd/internal/terminal"
 	"postern/core/contract"
+	"postern/platform/fault"
 )
 
 // TestRecognized checks that each kind of thing has a list to find its name in, and that all paths agree on its kind.
@@ -27,13 +28,13 @@ func TestRecognized(t *testing.T) {
 				continue
 			}
 			found[m.IDOf] = true
-			if recognized[m.IDOf].by == "" || withName(m.IDOf, m.Doc) == m.Doc {
+			if recognized[m.IDOf] == "" || withName(m.IDOf, m.Doc) == m.Doc {
 				t.Errorf("%s: nothing is taken in place of %s: %q", op.Describe().Command, m.Name, m.Doc)
 			}
 		}
 	}
-	for kind, one := range recognized {
-		if !found[kind] || collectionNamed(kind) == "" || !strings.HasSuffix(one.prefix, "_") {
+	for kind := range recognized {
+		if !found[kind] || collectionNamed(kind) == "" {
 			t.Errorf("%s: no request has one, or the API has no list of them", kind)
 		}
 	}
@@ -89,7 +90,32 @@ func TestFind(t *testing.T) {
 		}
 		return Caller{Client: api}
 	}
-	const ana = "ana@example.com"
+	// failing returns the caller of a server that has a user in the first of two tenants, and answers with a status at
+	// one path.
+	failing := func(path string, status int) Caller {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch r.URL.Path {
+			case path:
+				w.Header().Set("Content-Type", "application/problem+json")
+				w.WriteHeader(status)
+				fmt.Fprintf(w, `{"type":"about:blank","title":"No","status":%d,"code":"some_code",`, status)
+				fmt.Fprint(w, `"detail":"This is the detail."}`)
+			case "/api/v1/tenants":
+				fmt.Fprint(w, `{"items":[{"id":"tnt_0"},{"id":"tnt_1"}]}`)
+			case "/api/v1/tenants/tnt_0/users":
+				fmt.Fprint(w, `{"items":[{"id":"usr_1","email":"ana@example.com","state":"invited"}]}`)
+			default:
+				fmt.Fprint(w, `{"items":[]}`)
+			}
+		}))
+		t.Cleanup(server.Close)
+		api, err := client.New(server.URL, "token")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Caller{Client: api}
+	}
+	const ana, tenants = "ana@example.com", "/api/v1/tenants"
 	invited := user{"usr_1", ana, "invited"}
 	for name, tt := range map[string]struct {
 		callers []Caller
@@ -103,8 +129,14 @@ func TestFind(t *testing.T) {
 		},
 		"two credentials, one user":   {[]Caller{with(1, invited), with(1, invited)}, "usr_1"},
 		"an address without proof":    {[]Caller{with(1, user{"usr_1", ana, "active"})}, "use the ID: usr_1"},
-		"too many tenants":            {[]Caller{with(maxSearched + 1)}, "Use an ID."},
-		"too many with one of two":    {[]Caller{with(1, invited), with(maxSearched + 1)}, "Use an ID."},
+		"too many tenants":            {[]Caller{with(maxSearched + 1)}, "USER: Use an ID: "},
+		"too many with one of two":    {[]Caller{with(1, invited), with(maxSearched + 1)}, "USER: Use an ID: "},
+		"a tenant that is gone":       {[]Caller{failing(tenants+"/tnt_1/users", 404)}, "usr_1"},
+		"a tenant that is refused":    {[]Caller{failing(tenants+"/tnt_1/users", 403)}, "This is the detail."},
+		"a tenant that fails":         {[]Caller{failing(tenants+"/tnt_1/users", 500)}, "This is the detail."},
+		"a refused credential":        {[]Caller{failing(tenants, 403)}, "This is the detail."},
+		"an invalid credential":       {[]Caller{failing(tenants, 401)}, ana},
+		"a refused one of two":        {[]Caller{failing(tenants, 403), with(1)}, ana},
 		"an address of somebody else": {[]Caller{with(1, invited, user{"usr_2", ana, "active"})}, "usr_1"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -116,8 +148,9 @@ func TestFind(t *testing.T) {
 			if (err == nil && got != tt.want) || !strings.Contains(got, tt.want) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
-			if _, usage := errors.AsType[terminal.UsageError](err); err != nil && !usage {
-				t.Errorf("%q isn't a usage error", got)
+			_, usage := errors.AsType[terminal.UsageError](err)
+			if _, refused := errors.AsType[*fault.Error](err); err != nil && !usage && !refused {
+				t.Errorf("%q is neither a usage error nor the server's", got)
 			}
 		})
 	}

@@ -204,12 +204,19 @@ func RequestCommand(
 		if err := requireFlags(c, required); err != nil {
 			return err
 		}
-		if err := confirm(args); err != nil {
-			return err
+		if !t.Asks() { // without --yes, nothing is looked up
+			if err := confirm(args); err != nil {
+				return err
+			}
 		}
 		names := namesIn(c, members, arguments, into)
 		if err := useIDs(t, c, names); err != nil {
 			return err
+		}
+		if t.Asks() {
+			if err := confirm(withIDs(args, arguments, names)); err != nil {
+				return err
+			}
 		}
 		err = as(t, c, func(api *client.Client) error {
 			if op.Method == http.MethodGet {

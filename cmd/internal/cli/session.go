@@ -69,6 +69,9 @@ func SessionAt(t terminal.Terminal, server string) (Session, error) {
 	}, nil
 }
 
+// IsFromFlag reports whether the flag --server names the server.
+func (s Session) IsFromFlag() bool { return s.Source == fromFlag }
+
 // Client returns a client of the session's server with a credential, "" for none.
 func (s Session) Client(token string) (*client.Client, error) {
 	api, err := client.New(s.Server, token)

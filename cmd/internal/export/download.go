@@ -32,6 +32,18 @@ func (o *output) add(command *cobra.Command) {
 	command.Flags().BoolVar(&o.force, "force", false, "overwrite the file if it exists")
 }
 
+// flags returns the flags of a command that writes to the same place as this one, for the same server.
+func (o *output) flags(s cli.Session) string {
+	text := ""
+	if s.IsFromFlag() {
+		text += " --server " + s.Server
+	}
+	if o.file != "" {
+		text += " -o " + terminal.Printable(o.file)
+	}
+	return text
+}
+
 // canWrite returns an error if the zip can't be written there, before an export is queued and waited for.
 func (o *output) canWrite(t terminal.Terminal, asJSON bool) error {
 	switch {
@@ -155,7 +167,7 @@ func newExportsDownload(t terminal.Terminal) *cobra.Command {
 			return err //nolint:wrapcheck // of the terminal
 		})
 	command.Long = `Download the zip of an export. If the export isn't ready yet, the command waits for it.
-It checks the SHA-256 of the zip. You can download a zip until it expires.`
+The command also verifies the zip's SHA-256. You can download the zip until it expires.`
 	to.add(command)
 	return command
 }

@@ -102,7 +102,7 @@ before you export, use --preview.`,
 	flags.BoolVar(&f.data, "data", false, "export data only, which is the default")
 	flags.BoolVar(&f.kong, "kong", false, "export data and a gateway that runs on Kong 3.9")
 	flags.BoolVar(&f.preview, "preview", false, "show how each item would move, without exporting anything")
-	f.output.add(command)
+	f.add(command)
 	flags.StringVar(
 		&f.keys, "keys", "hashes", "hashes keeps existing API keys working; mint also adds new keys; none leaves "+
 			"keys out",
@@ -172,6 +172,7 @@ func export(
 	if err != nil {
 		return err
 	}
+	given := f.output
 	if err := f.nameAfter(t, p.Project, in.Format); err != nil {
 		return err
 	}
@@ -182,7 +183,7 @@ func export(
 	id := e.ID
 	if e, err = f.download(ctx, t, p.by.Client, id); err != nil {
 		if e.State == "" || e.Running() || e.State == contract.ExportReady {
-			fmt.Fprintf(t.Err, "To download the export later, run: postern exports download %s\n", id)
+			fmt.Fprintf(t.Err, "To download the export later, run: postern exports download %s\n", id+given.flags(s))
 		}
 		return err
 	}

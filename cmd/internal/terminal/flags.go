@@ -82,7 +82,7 @@ type repeatedValue struct {
 const listKey = "has a list"
 
 // simpleList matches several simple values with commas between them.
-var simpleList = regexp.MustCompile(`^[\w.:*@/-]+(, ?[\w.:*@/-]+)+$`)
+var simpleList = regexp.MustCompile(`^[\w.:*@/=-]+(, ?[\w.:*@/=-]+)+$`)
 
 // Set implements pflag.Value.
 func (v repeatedValue) Set(text string) error {
