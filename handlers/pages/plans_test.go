@@ -57,6 +57,7 @@ func TestImportPlanPage(t *testing.T) {
 
 	plan := s.Get(path).Shows(200, "Import plan").Says("main", "kong 3.0").
 		Says("main", "UPSTREAM").
+		Says("main", "require the plugin oauth2 in addition to a key; its service can't be imported.").
 		Says("#ledger-todo", "API keys").
 		Says("#ledger-todo", "Import the key with “Import weak keys”").
 		Says("main", "Postern does this only with “Retry after a timeout”")
