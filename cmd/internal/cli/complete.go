@@ -105,7 +105,7 @@ func choicesOf(
 		return offered(t, c, "rule", "", contract.GetRules.Path, given)
 	}
 	member := strings.ToLower(name)
-	choices := offered(t, c, member, kindOf(member), collectionOf(op.Path, member), given)
+	choices := offered(t, c, member, kindsInPaths()[member], collectionOf(op.Path, member), given)
 	if (name == versionArgument || name == environmentArgument) && len(choices) == 1 && len(missing) > 1 {
 		given[member], _, _ = strings.Cut(choices[0], "\t") // without what describes it
 		choices = append(choices, choicesOf(t, c, op, missing[1:], given)...)
@@ -161,7 +161,7 @@ func completeFlag(t terminal.Terminal, c *cobra.Command, m contract.Member, name
 // CompleteNames has shells complete a flag that isn't derived from an operation. It is called as a member in
 // flagsOfNames, and the command has its arguments already.
 func CompleteNames(t terminal.Terminal, c *cobra.Command, flag string) {
-	offer := offering(t, flagsOfNames[flag], kindOf(flag), strings.Fields(c.Annotations[namesKey]))
+	offer := offering(t, flagsOfNames[flag], kindsInPaths()[flag], strings.Fields(c.Annotations[namesKey]))
 	_ = c.RegisterFlagCompletionFunc(flag, offer) // the flag exists
 }
 
@@ -244,8 +244,12 @@ func listed(ctx context.Context, api *client.Client, path string, given map[stri
 	}
 	member, after, _ := strings.Cut(rest, "}")
 	if value := given[member]; value != "" {
-		if one := (named{kind: kindOf(member), given: value}); one.isName() {
-			value, _ = one.find(ctx, []Caller{{Client: api}}, map[string]string{"tenant": given["tenant"]})
+		if one := (named{kind: kindsInPaths()[member], given: value}); one.isName() {
+			var err error
+			value, err = one.find(ctx, []Caller{{Client: api}}, map[string]string{"tenant": given["tenant"]})
+			if err != nil {
+				return nil
+			}
 		}
 		return listed(ctx, api, before+client.Segment(value)+after, given)
 	}

@@ -85,16 +85,18 @@ func isTrusted(kind string, item client.Listed) bool {
 	return kind != "user" || item.EmailVerified || item.LastLoginAt == nil && item.State != "active"
 }
 
-// kindOf returns the kind of thing that a member of a path has the ID of, "" if its name isn't looked up.
-func kindOf(member string) string {
-	if member == "child" {
-		return "group"
+// kindsInPaths are the kinds of thing that members of paths have the IDs of, by member. They are those of the contract.
+var kindsInPaths = sync.OnceValue(func() map[string]string {
+	kinds := map[string]string{}
+	for _, op := range contract.Operations() {
+		for _, m := range op.Members() {
+			if m.Place == contract.InPath && m.IDOf != "" {
+				kinds[m.Name] = m.IDOf
+			}
+		}
 	}
-	if _, ok := recognized[member]; ok {
-		return member
-	}
-	return ""
-}
+	return kinds
+})
 
 // withName adds to the description of a member what commands take in place of an ID of a kind, "" for none.
 func withName(kind, text string) string {

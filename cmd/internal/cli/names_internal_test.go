@@ -21,8 +21,8 @@ func TestRecognized(t *testing.T) {
 	found := map[string]bool{}
 	for _, op := range contract.Operations() {
 		for _, m := range op.Members() {
-			if m.Place == contract.InPath && m.IDOf != kindOf(m.Name) {
-				t.Errorf("%s: %s has the ID of %q, want %q", op.Describe().Command, m.Name, m.IDOf, kindOf(m.Name))
+			if want := kindsInPaths()[m.Name]; m.Place == contract.InPath && m.IDOf != want {
+				t.Errorf("%s: %s has the ID of %q, want %q", op.Describe().Command, m.Name, m.IDOf, want)
 			}
 			if m.IDOf == "" {
 				continue
@@ -127,17 +127,17 @@ func TestFind(t *testing.T) {
 		"two credentials": {
 			[]Caller{with(1, invited), with(1, user{"usr_2", ana, "invited"})}, "several users",
 		},
-		"two credentials, one user":   {[]Caller{with(1, invited), with(1, invited)}, "usr_1"},
-		"an address without proof":    {[]Caller{with(1, user{"usr_1", ana, "active"})}, "use the ID: usr_1"},
-		"too many tenants":            {[]Caller{with(maxSearched + 1)}, "USER: Use an ID: "},
-		"too many with one of two":    {[]Caller{with(1, invited), with(maxSearched + 1)}, "USER: Use an ID: "},
-		"a tenant that is gone":       {[]Caller{failing(tenants+"/tnt_1/users", 404)}, "usr_1"},
-		"a tenant that is refused":    {[]Caller{failing(tenants+"/tnt_1/users", 403)}, "This is the detail."},
-		"a tenant that fails":         {[]Caller{failing(tenants+"/tnt_1/users", 500)}, "This is the detail."},
-		"a refused credential":        {[]Caller{failing(tenants, 403)}, "This is the detail."},
-		"an invalid credential":       {[]Caller{failing(tenants, 401)}, ana},
-		"a refused one of two":        {[]Caller{failing(tenants, 403), with(1)}, ana},
-		"an address of somebody else": {[]Caller{with(1, invited, user{"usr_2", ana, "active"})}, "usr_1"},
+		"two credentials, one user": {[]Caller{with(1, invited), with(1, invited)}, "usr_1"},
+		"an address without proof":  {[]Caller{with(1, user{"usr_1", ana, "active"})}, "use the ID: usr_1"},
+		"too many tenants":          {[]Caller{with(maxSearched + 1)}, "USER: Use an ID: "},
+		"too many with one of two":  {[]Caller{with(1, invited), with(maxSearched + 1)}, "USER: Use an ID: "},
+		"a tenant that is gone":     {[]Caller{failing(tenants+"/tnt_1/users", 404)}, "usr_1"},
+		"a tenant that is refused":  {[]Caller{failing(tenants+"/tnt_1/users", 403)}, "This is the detail."},
+		"a tenant that fails":       {[]Caller{failing(tenants+"/tnt_1/users", 500)}, "This is the detail."},
+		"a refused credential":      {[]Caller{failing(tenants, 403)}, "This is the detail."},
+		"an invalid credential":     {[]Caller{failing(tenants, 401)}, ana},
+		"a refused one of two":      {[]Caller{failing(tenants, 403), with(1)}, ana},
+		"another unproven address":  {[]Caller{with(1, invited, user{"usr_2", ana, "active"})}, "usr_1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			one := named{kind: "user", shown: "USER", given: ana}
